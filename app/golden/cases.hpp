@@ -1,16 +1,19 @@
 // What all golden cases share: how their JSON is read and written, and the tables of the kinds that can be answered.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "learning/types.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/time.hpp"
+#include "runtime/words.hpp"
 #include "runtime/world/graph.hpp"
 #include "runtime/world/points.hpp"
 
@@ -35,6 +38,17 @@ bool read(const Json& object, const char* key, Member& member) {
   const Json* value = given(object, key);
   if (value) member = value->get<Member>();
   return value != nullptr;
+}
+
+/// A word of the enumeration; choice_of() looks for no end of any other. Throws std::invalid_argument.
+template <class Choice>
+Choice known_choice(const Json& json) {
+  const auto word = json.get<std::string>();
+  const std::string_view words = word_list(Choice{});
+  const auto count = static_cast<std::size_t>(std::ranges::count(words, '|')) + 1;
+  for (std::size_t place = 0; place < count; ++place)
+    if (word_at(words, place) == word) return static_cast<Choice>(place);
+  throw std::invalid_argument("\"" + word + "\" is none of " + std::string(words));
 }
 
 /// [f(0), f(1), ..., f(count - 1)]

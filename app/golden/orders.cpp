@@ -37,7 +37,6 @@ std::unique_ptr<Timing> make_order_timing(const Json& config) {
   std::vector<Edge> links;
   for (std::uint32_t i = 0; i < clients; ++i)
     if (ClientId{i} != centre) links.push_back({{i}, centre}), links.push_back({centre, {i}});
-  std::ranges::sort(links);
   OrderDelays delays{config.at("down").get<std::vector<Json>>(), config.at("up").get<std::vector<Json>>()};
   auto timing = std::make_unique<Timing>(Graph(clients, true, links), std::make_unique<OrderChannel>(std::move(delays), centre),
                                          ProtocolKind::server);
@@ -82,17 +81,6 @@ Json order_parameters(const std::string& algorithm, Json config) {
 
 namespace {
 
-// A word of the enumeration; choice_of() looks for no end of any other.
-template <class Choice>
-Choice known_choice(const Json& json) {
-  const auto word = json.get<std::string>();
-  const std::string_view words = word_list(Choice{});
-  const auto count = static_cast<std::size_t>(std::ranges::count(words, '|')) + 1;
-  for (std::size_t place = 0; place < count; ++place)
-    if (word_at(words, place) == word) return static_cast<Choice>(place);
-  throw std::invalid_argument("\"" + word + "\" is none of " + std::string(words));
-}
-
 DelayStep delay_step_from(const Json& parameters) {
   return {parameters.at("gamma").get<double>(), known_choice<DelayLaw>(parameters.at("law")), parameters.value("n", 1.0),
           parameters.value("concurrency", 1.0), parameters.value("L", 1.0)};
@@ -104,21 +92,13 @@ const char* word_of_reason(AnswerFate::Reason reason) {
 }
 
 // The trace of a case, and the model after every answer.
-class OrderTrace final : public TraceObserver, public OrderObserver {
+class OrderTrace final : public ModelTrace, public OrderObserver {
  public:
   explicit OrderTrace(const Json& config)
-      : centre_{config.at("centre").get<ClientId>()}, down_(config.at("down")), up_(config.at("up")) {}
-
-  void on_start() override { newest_ = probe(centre_, Time{}); }
-  // All changes of the model are merges of the centre, the last of an event that of its answer.
-  void on_merge(Time at, ClientId client, std::span<const StepEntry>) override {
-    if (client != centre_) return;
-    newest_ = probe(centre_, at);
-    if (awaits_model_) models_.back().second = newest_;
-  }
+      : ModelTrace(config.at("centre").get<ClientId>()), down_(config.at("down")), up_(config.at("up")) {}
 
   void on_dispatch(Time at, ClientId worker, const Order& order, bool again) override {
-    const bool lost = worker != centre_ && !OrderDelays::at(down_.at(worker.value), order.place);
+    const bool lost = worker != owner_ && !OrderDelays::at(down_.at(worker.value), order.place);
     orders_[{worker, order.number}] = order;
     lost_ += lost;
     add(at, "dispatch", worker, {{"order", order.place}, {"version", order.version}, {"again", again}, {"lost", lost}});
@@ -132,7 +112,7 @@ class OrderTrace final : public TraceObserver, public OrderObserver {
     add(at, "hold", worker, {{"order", order(worker, number).place}, {"version", order(worker, number).version}});
   }
   void on_finish(Time at, ClientId worker, std::uint32_t number, Sequence sequence) override {
-    const bool lost = worker != centre_ && !OrderDelays::at(up_.at(worker.value), sequence);
+    const bool lost = worker != owner_ && !OrderDelays::at(up_.at(worker.value), sequence);
     lost_ += lost;
     add(at, "finish", worker, {{"order", order(worker, number).place}, {"seq", sequence}, {"lost", lost}});
   }
@@ -164,7 +144,7 @@ class OrderTrace final : public TraceObserver, public OrderObserver {
       if (!number) return nullptr;
       return {order(client, *number).place, order(client, *number).version};
     });
-    const auto& centre = dynamic_cast<const AsyncServer&>(conductor.protocol(centre_));
+    const auto& centre = dynamic_cast<const AsyncServer&>(conductor.protocol(owner_));
     for (std::uint32_t i = 0; i < conductor.clients(); ++i)
       for (const Order& each : centre.outstanding({i})) outstanding.push_back({i, each.place, each.version});
     version = centre.version();
@@ -175,30 +155,16 @@ class OrderTrace final : public TraceObserver, public OrderObserver {
         {"superseded", total.superseded}, {"cancelled", total.cancelled}, {"patience", total.patience}, {"lost", lost_}};
   }
 
-  // Writes the models into the records.
-  void complete(const ProbeTable& table) {
-    for (const auto& [record, number] : models_) trace[record]["x"] = table.at(number, centre_).at("x");
-  }
-  Vector<double> last_model(const ProbeTable& table) const { return table.at(newest_, centre_).at("x"); }
-
   std::vector<Time> updates;
   // At the end.
   Json working, outstanding = Json::array(), counters, b, b_next;
   std::uint64_t version = 0, largest_delay = 0;
 
  private:
-  void show_model(bool changes) {
-    models_.push_back({trace.size() - 1, newest_});
-    awaits_model_ = changes;
-  }
   const Order& order(ClientId worker, std::uint32_t number) const { return orders_.at({worker, number}); }
 
-  const ClientId centre_;
   const Json down_, up_;
   std::map<std::pair<ClientId, std::uint32_t>, Order> orders_;
-  std::vector<std::pair<std::size_t, std::uint64_t>> models_;  // record, probe
-  std::uint64_t newest_ = 0;                                   // probe of the centre
-  bool awaits_model_ = false;
   std::uint64_t lost_ = 0;
 };
 
@@ -267,7 +233,6 @@ Json answer_asgd_sequence(const Json& golden_case) {
   };
   std::vector<Edge> links;
   for (std::uint32_t i = 1; i < clients; ++i) links.push_back({{0}, {i}}), links.push_back({{i}, {0}});
-  std::ranges::sort(links);
   ProbeTable table;
   perform_steps(play, Graph(clients, true, links), numbers, table);
   const DelayStep step = delay_step_from(parameters);
@@ -299,17 +264,6 @@ void amend_diloco(Json& parameters) {
   parameters = order_parameters("diloco", parameters);
 }
 
-void read_diloco(RoundsCase& run) {
-  auto& selected = run.timing->server.selected;
-  if (const Json* rounds = given(run.schedule, "selected"))
-    for (const Json& of_round : *rounds) std::ranges::sort(selected.emplace_back(clients_below(run.clients, of_round)));
-  run.read_batches([&](std::size_t k, std::size_t i) {
-    return k >= selected.size() || std::ranges::binary_search(selected[k], ClientId{static_cast<std::uint32_t>(i)});
-  });
-  for (ChoiceTable& choices : run.numbers.choices)  // of a round that is cut short
-    if (!choices.batches.empty()) choices.batches.resize(2 * choices.batches.size() + 1024);
-}
-
 }  // namespace
 
 std::vector<CaseKind> order_kinds() {
@@ -322,7 +276,7 @@ std::vector<CaseKind> order_kinds() {
                            .fields = {{.name = "x", .of_centre = true}, {.name = "outer_gradient", .first = 1, .of_centre = true}},
                            .protocol = ProtocolKind::server,
                            .amend = amend_diloco,
-                           .prepare = read_diloco}));
+                           .prepare = read_served}));
   kinds.push_back({"staleness_laws", "", answer_laws});
   return kinds;
 }

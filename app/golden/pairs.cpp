@@ -13,8 +13,6 @@ namespace rubato::golden {
 
 namespace {
 
-using PairStates = std::vector<const Vectors*>;
-
 // What an attempt finds on its links: request, then reply or refusal; nothing: lost.
 struct AttemptDelays {
   std::optional<Duration> request, reply;
@@ -84,7 +82,7 @@ class PairTrace final : public ScriptObserver, public PairWatch {
   void see(const PairRecord& record, Effects& effects) override;
   void on_end(const Conductor& conductor) override;
   // Fills in the states; those at the end.
-  PairStates complete();
+  States complete();
 
   Json trace = Json::array();
   Json counters = Json::object(), asking = Json::array(), waiting = Json::array();
@@ -96,7 +94,7 @@ class PairTrace final : public ScriptObserver, public PairWatch {
     ClientId client;
   };
   Json shown(const PairRecord& record);
-  void add_mass(Json& record, const PairStates& states) const;
+  void add_mass(Json& record, const States& states) const;
 
   PairCase& run_;
   std::vector<std::uint64_t> first_;
@@ -169,13 +167,6 @@ PairCase::PairCase(const Json& golden_case, const PairKind& of_kind)
   set_timing();
 }
 
-template <class Choice>
-Choice known_word(const std::string& word) {
-  for (const Choice choice : {Choice{0}, Choice{1}})
-    if (word_of(choice) == word) return choice;
-  throw std::invalid_argument("\"" + word + "\" is none of " + std::string(word_list(Choice{})));
-}
-
 void PairCase::set_timing() {
   std::set<Edge> links;
   for (std::uint32_t i = 0; i < clients; ++i)
@@ -197,8 +188,8 @@ void PairCase::set_timing() {
   }
   read(config, "deadline", settings.limits.deadline);
   PairSettings& pair = timing->pair;
-  pair.busy = known_word<Busy>(config.value("busy", "wait"));
-  pair.commit = known_word<Commit>(config.value("commit", "known"));
+  pair.busy = known_choice<Busy>(config.value("busy", Json("wait")));
+  pair.commit = known_choice<Commit>(config.value("commit", Json("known")));
   pair.retries = number_below(ExchangeTag::most_attempts, config.value("retries", Json(0)));
   read(config, "retry_after", pair.retry_after);
   for (std::size_t i = 0; i < clients; ++i) {
@@ -305,23 +296,17 @@ void PairTrace::on_end(const Conductor& conductor) {
               {"late", all.late},   {"skipped", all.skipped}, {"retried", all.retried}, {"over", all.over}};
 }
 
-Vector<double> sum_over(const PairStates& states, const char* name) {
-  Vector<double> sum = Vector<double>::Zero(states.front()->at(name).size());
-  for (const Vectors* state : states) sum += state->at(name);
-  return sum;
-}
-
-void PairTrace::add_mass(Json& record, const PairStates& states) const {
+void PairTrace::add_mass(Json& record, const States& states) const {
   if (!run_.kind.has_mass) return;
-  PairStates first;
+  States first;
   for (std::uint32_t i = 0; i < run_.clients; ++i) first.push_back(&run_.table.at(first_[i], {i}));
-  record["mass_x"] = sum_over(states, "mass");
-  record["in_flight"] = Vector<double>(sum_over(states, "given") - sum_over(states, "taken"));
-  record["sum_steps"] = Vector<double>(sum_over(states, "own") - sum_over(first, "own"));
+  record["mass_x"] = sum_of(states, "mass");
+  record["in_flight"] = Vector<double>(sum_of(states, "given") - sum_of(states, "taken"));
+  record["sum_steps"] = Vector<double>(sum_of(states, "own") - sum_of(first, "own"));
 }
 
-PairStates PairTrace::complete() {
-  PairStates states;
+States PairTrace::complete() {
+  States states;
   for (std::uint32_t i = 0; i < run_.clients; ++i) states.push_back(&run_.table.at(first_[i], {i}));
   std::size_t next = 0;
   for (std::size_t k = 0; k < trace.size(); ++k) {
@@ -352,7 +337,7 @@ void let_flow(Json& x, Json& xt, double eta, double seconds) {
 Json answer_pairs(const Json& golden_case, const PairKind& kind) {
   PairCase run(golden_case, kind);
   perform_script(*run.timing, run.numbers, run.trace, run.table);
-  const PairStates states = run.trace.complete();
+  const States states = run.trace.complete();
   Json last{{"counters", run.trace.counters}, {"asking", run.trace.asking}, {"waiting", run.trace.waiting}};
   for (const char* name : kind.last) last[name] = list_from(states, [&](const Vectors* state) { return state->at(name); });
   if (kind.name == "acid")
@@ -444,8 +429,6 @@ struct SequenceCase {
   /// `play(play, k)` is event k.
   template <class Play>
   void perform(std::size_t events, Play play) {
-    std::set<Edge> links;
-    add_links(Json(clients, Json(clients, 1.0)), clients, links);
     const auto all = [&](StepSink& sink) {
       PairPlay player(clients, sink);
       for (std::size_t k = 0; k <= events; ++k) {
@@ -453,7 +436,7 @@ struct SequenceCase {
         if (k < events) play(player, k);
       }
     };
-    perform_steps(all, Graph(clients, true, {links.begin(), links.end()}), numbers, table);
+    perform_steps(all, everyone_linked(clients), numbers, table);
     ends = events + 1;
   }
   Json list(const char* name) const {

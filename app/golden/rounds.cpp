@@ -20,6 +20,12 @@ void add_links(const Json& weights, std::size_t clients, std::set<Edge>& links) 
         links.insert({ClientId{sender}, ClientId{receiver}});
 }
 
+Graph everyone_linked(std::size_t clients) {
+  std::set<Edge> links;
+  add_links(Json(clients, Json(clients, 1.0)), clients, links);
+  return Graph(clients, true, {links.begin(), links.end()});
+}
+
 std::vector<double> link_weights(const Json& matrix, const Graph& graph) {
   std::vector<double> weights;
   for (LinkIndex link = 0; link < graph.links(); ++link) {
@@ -51,12 +57,6 @@ Graph graph_of(const Json& golden_case, const Json& parameters, const Json& sche
       for (std::uint32_t receiver = 0; receiver < clients; ++receiver)
         for (const std::uint32_t sender : numbers_below(clients, round.at(receiver)))
           links.insert({ClientId{sender}, ClientId{receiver}});
-  return Graph(clients, true, {links.begin(), links.end()});
-}
-
-Graph everyone_linked(std::size_t clients) {
-  std::set<Edge> links;
-  add_links(Json(clients, Json(clients, 1.0)), clients, links);
   return Graph(clients, true, {links.begin(), links.end()});
 }
 

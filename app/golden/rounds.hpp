@@ -82,10 +82,15 @@ class RoundsCase {
   ProbeTable table;
 };
 
+/// Prepares rounds with a centre: the batches of a client follow each other in the rounds in which it takes part.
+void read_served(RoundsCase& run);
+
 /// A matrix, {"cycle": [...]} or a list of matrices, as a list.
 Json as_list(const Json& matrices);
 /// A link for every weight [receiver][sender] that is not zero.
 void add_links(const Json& weights, std::size_t clients, std::set<Edge>& links);
+/// A link from each client to each other.
+Graph everyone_linked(std::size_t clients);
 /// The weights of the matrix [receiver][sender] by link.
 std::vector<double> link_weights(const Json& matrix, const Graph& graph);
 

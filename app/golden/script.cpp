@@ -109,6 +109,12 @@ void ScriptedNumbers::require(std::size_t clients) const {
   }
 }
 
+Vector<double> sum_of(const States& states, const std::string& name) {
+  Vector<double> sum = Vector<double>::Zero(states.front()->at(name).size());
+  for (const Vectors* state : states) sum += state->at(name);
+  return sum;
+}
+
 Json in_shape(const Vector<double>& vector, Shape shape) {
   if (shape == Shape::vector) return vector;
   if (vector.size() == 0) throw std::out_of_range("there is no number to be shown");

@@ -49,6 +49,10 @@ struct ScriptedNumbers {
 /// Vectors of one client by name, as the algorithm shows them to a probe.
 using Vectors = std::map<std::string, Vector<double>>;
 
+/// What all clients look like at one instant, and the sum of their vectors of this name.
+using States = std::vector<const Vectors*>;
+Vector<double> sum_of(const States& states, const std::string& name);
+
 /// How an answer shows a vector.
 enum class Shape : std::uint8_t {
   vector,

@@ -14,7 +14,8 @@ void read_client_weights(RoundsCase& run) {
       run.numbers.options.set("weights", weights->get<std::vector<double>>());
 }
 
-// The batches of a client follow each other in the rounds in which it takes part.
+}  // namespace
+
 void read_served(RoundsCase& run) {
   auto& selected = run.timing->server.selected;
   if (const Json* rounds = given(run.schedule, "selected"))
@@ -22,11 +23,13 @@ void read_served(RoundsCase& run) {
   run.read_batches([&](std::size_t k, std::size_t i) {
     return k >= selected.size() || std::ranges::binary_search(selected[k], ClientId{static_cast<std::uint32_t>(i)});
   });
-  constexpr std::size_t some = 256;  // full batches, should more rounds be run than the case has
+  constexpr std::size_t some = 1024;  // full batches, should more rounds be run than the case has, or one be cut short
   for (ChoiceTable& choices : run.numbers.choices)
-    if (!choices.batches.empty()) choices.batches.resize(choices.batches.size() + some);
+    if (!choices.batches.empty()) choices.batches.resize(2 * choices.batches.size() + some);
   read_client_weights(run);
 }
+
+namespace {
 
 // A local problem that nothing is said about is solved.
 void solve_exactly(Json& parameters) {

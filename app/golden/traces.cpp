@@ -18,9 +18,6 @@ After after_of(const Json& record) {
   return event == "compute" ? compute : event == "transmit" ? transmit : event == "window_close" ? window : After{};
 }
 
-// What all clients look like at one instant.
-using States = std::vector<const Vectors*>;
-
 struct EventsCase;
 
 // How the cases of an algorithm are set up and what their answers show.
@@ -43,6 +40,7 @@ struct EventsKind {
   void (*more)(Json& record, const EventsCase& run, const Vectors& before, const Vectors& now) = nullptr;  // of its client
   void (*balance)(Json& record, const EventsCase& run, const States& now) = nullptr;  // of all, in each record and at the end
   void (*finish)(Json& last, const EventsCase& run, const States& now) = nullptr;
+  void (*complete)(Json& answer, const Json& golden_case) = nullptr;  // once all records are there
 };
 
 // The trace of the mailbox.
@@ -201,9 +199,10 @@ States StateTrace::complete(const EventsCase& run) {
   return states;
 }
 
-Json answer_events(Json golden_case, const EventsKind& kind) {
-  if (kind.amend) kind.amend(golden_case);
-  EventsCase run(golden_case, kind);
+Json answer_events(const Json& golden_case, const EventsKind& kind) {
+  Json amended_case = golden_case;
+  if (kind.amend) kind.amend(amended_case);
+  EventsCase run(amended_case, kind);
   perform_script(*run.timing, run.numbers, run.trace, run.table);
   const States states = run.trace.complete(run);
   Json last = Json::object();
@@ -211,7 +210,9 @@ Json answer_events(Json golden_case, const EventsKind& kind) {
     last[field.name] = list_from(states, [&](const Vectors* state) { return in_shape(state->at(field.name), field.shape); });
   if (kind.balance) kind.balance(last, run, states);
   if (kind.finish) kind.finish(last, run, states);
-  return {{"trace", run.trace.trace}, {"final", last}};
+  Json answer{{"trace", run.trace.trace}, {"final", last}};
+  if (kind.complete) kind.complete(answer, golden_case);
+  return answer;
 }
 
 Json answer_window(const Json& golden_case) {
@@ -220,12 +221,6 @@ Json answer_window(const Json& golden_case) {
   ProbeTable table;
   perform_script(*timing, ScriptedNumbers(timing->graph.clients()), trace, table);
   return {{"trace", trace.trace}, {"final", Json::object()}};
-}
-
-Vector<double> sum_of(const States& states, const std::string& name) {
-  Vector<double> sum = Vector<double>::Zero(states.front()->at(name).size());
-  for (const Vectors* state : states) sum += state->at(name);
-  return sum;
 }
 
 // All counters sigma less all rho; `size` numbers each.
@@ -444,15 +439,6 @@ void join_messages(Json& answer, const Json& golden_case) {
   answer["trace"] = std::move(joined);
 }
 
-// What is made of the answer when all records are there.
-CaseKind in_events(const char* name, EventsKind kind, void (*complete)(Json& answer, const Json& golden_case)) {
-  return {name, "events", [kind = std::move(kind), complete](const Json& golden_case) {
-            Json answer = answer_events(golden_case, kind);
-            complete(answer, golden_case);
-            return answer;
-          }};
-}
-
 CaseKind in_events(const char* name, EventsKind kind) {
   return {name, "events", [kind = std::move(kind)](const Json& golden_case) { return answer_events(golden_case, kind); }};
 }
@@ -499,23 +485,21 @@ std::vector<CaseKind> event_kinds() {
                         .share = "P",
                         .amend = leave_unweighed,
                         .balance = balance_sgp}),
-      in_events("osgp",
-                {.algorithm = "osgp",
-                 .fields = {{"x"}, {"w", any, Shape::number}, {"done", compute, Shape::whole}},
-                 .last = {{"x"}, {"w", any, Shape::number}, {"z"}},
-                 .share = "P",
-                 .amend = read_lag,
-                 .balance = balance_sgp},
-                add_heard),
-      in_events("rfast",
-                {.algorithm = "rfast",
-                 .fields = {{"v", compute}, {"x", compute}, {"z", compute}},
-                 .last = {{"x"}, {"z"}, {"g"}},
-                 .merge = "W",
-                 .share = "A",
-                 .amend = send_with_computations,
-                 .balance = balance_rfast},
-                join_messages),
+      in_events("osgp", {.algorithm = "osgp",
+                         .fields = {{"x"}, {"w", any, Shape::number}, {"done", compute, Shape::whole}},
+                         .last = {{"x"}, {"w", any, Shape::number}, {"z"}},
+                         .share = "P",
+                         .amend = read_lag,
+                         .balance = balance_sgp,
+                         .complete = add_heard}),
+      in_events("rfast", {.algorithm = "rfast",
+                          .fields = {{"v", compute}, {"x", compute}, {"z", compute}},
+                          .last = {{"x"}, {"z"}, {"g"}},
+                          .merge = "W",
+                          .share = "A",
+                          .amend = send_with_computations,
+                          .balance = balance_rfast,
+                          .complete = join_messages}),
       in_events("pame", {.algorithm = "pame",
                          .fields = {{"m_i", compute, Shape::whole}, {"vbar", compute}, {"x", compute}},
                          .last = {{"x"}, {"sigma", any, Shape::number}, {"m_i", any, Shape::whole}},

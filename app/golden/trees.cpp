@@ -74,17 +74,9 @@ std::unique_ptr<Timing> make_tree_timing(const Json& config) {
   return timing;
 }
 
-class TreeTrace final : public TraceObserver, public TreeObserver {
+class TreeTrace final : public ModelTrace, public TreeObserver {
  public:
-  explicit TreeTrace(ClientId pivot) : pivot_{pivot} {}
-
-  void on_start() override { newest_ = probe(pivot_, Time{}); }
-  // The pivot's model changes when it steps, in the last merge of an event.
-  void on_merge(Time at, ClientId client, std::span<const StepEntry>) override {
-    if (client != pivot_) return;
-    newest_ = probe(pivot_, at);
-    if (!models_.empty()) models_.back().second = newest_;
-  }
+  explicit TreeTrace(ClientId pivot) : ModelTrace(pivot) {}
 
   void on_point(Time at, ClientId node, std::uint64_t k) override { add(at, "point", node, {{"k", k}}); }
   void on_gradient(Time at, ClientId node, std::uint64_t k, std::uint64_t count, bool used) override {
@@ -102,30 +94,20 @@ class TreeTrace final : public TraceObserver, public TreeObserver {
   }
   void on_step(Time at, ClientId node, std::uint64_t k, std::uint64_t count) override {
     add(at, "step", node, {{"k", k}, {"count", count}});
-    models_.push_back({trace.size() - 1, newest_});
+    show_model(true);
     steps.push_back(at);
   }
   void on_end(const Conductor& conductor) override {
     const auto node = [&](std::size_t i) -> const Tree& {
       return dynamic_cast<const Tree&>(conductor.protocol({static_cast<std::uint32_t>(i)}));
     };
-    last_point = node(pivot_.value).point().value_or(0);
+    last_point = node(owner_.value).point().value_or(0);
     sent = list_of(conductor.clients(), [&](std::size_t i) { return node(i).sent(); });
   }
-
-  void complete(const ProbeTable& table) {
-    for (const auto& [record, number] : models_) trace[record]["x"] = table.at(number, pivot_).at("x");
-  }
-  Vector<double> last_model(const ProbeTable& table) const { return table.at(newest_, pivot_).at("x"); }
 
   std::vector<Time> steps;
   std::uint64_t gradients = 0, last_point = 0;
   Json sent;
-
- private:
-  const ClientId pivot_;
-  std::vector<std::pair<std::size_t, std::uint64_t>> models_;  // record, probe
-  std::uint64_t newest_ = 0;
 };
 
 Json answer_tree(const Json& golden_case, const std::string& algorithm) {
