@@ -14,8 +14,9 @@
 #include "results/run_folder.hpp"
 #include "results/whole_file.hpp"
 #include "web/live/live_run.hpp"
-#include "web/live/page_json.hpp"
+#include "web/page_json.hpp"
 #include "web/run_files.hpp"
+#include "web/shown.hpp"
 
 namespace rubato::web {
 
@@ -53,12 +54,8 @@ std::string life_of(const fs::path& folder, std::size_t rewinds) {
 ResultJson facts_of(const fs::path& file) {
   std::ostringstream nowhere;
   const config::Experiment experiment = config::read_experiment(file, {}, nowhere);
-  return {{"name", experiment.name},
-          {"algorithm", experiment.algorithm.name},
-          {"clock", experiment.clock == config::ClockKind::virtual_time ? "virtual" : "wall"},
-          {"until", experiment.until},
-          {"clients", experiment.clients.count},
-          {"seed", experiment.seed},
+  return {{"name", experiment.name},   {"algorithm", experiment.algorithm.name}, {"clock", rubato::word_of(experiment.clock)},
+          {"until", experiment.until}, {"clients", experiment.clients.count},    {"seed", experiment.seed},
           {"toml", file_text(file)}};
 }
 
@@ -96,6 +93,12 @@ std::vector<fs::path> runs_at(const fs::path& given) {
 FolderRun::FolderRun(fs::path place) : place_{std::move(place)} {}
 
 bool FolderRun::is_at(const fs::path& place) { return has_experiment(place) || has_experiment(partial_of(place)); }
+
+std::unique_lock<std::mutex> FolderRun::looked() const {
+  std::unique_lock lock(mutex_);
+  look_again();
+  return lock;
+}
 
 // With the lock. A run that is at work comes before an older one at the same place.
 void FolderRun::look_again() const {
@@ -147,12 +150,16 @@ const char* FolderRun::state() const {
   return is_at_work_ ? "running" : "interrupted";
 }
 
+// With the lock.
+std::optional<std::size_t> FolderRun::place_of(std::string_view column) const {
+  const auto found = std::ranges::find(columns_, column);
+  return found == columns_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - columns_.begin()));
+}
+
 // With the lock: of the last row.
 ResultJson FolderRun::last(const char* column) const {
-  const auto found = std::ranges::find(columns_, column);
-  if (rows_.empty() || found == columns_.end()) return nullptr;
-  const auto place = static_cast<std::size_t>(found - columns_.begin());
-  return place < rows_.back().size() ? page_number(rows_.back()[place]) : ResultJson(nullptr);
+  const auto place = place_of(column);
+  return place && !rows_.empty() && *place < rows_.back().size() ? page_number(rows_.back()[*place]) : ResultJson(nullptr);
 }
 
 // With the lock. Of a run at work metrics.csv counts models with the messages that were sent, so that number is not told.
@@ -162,14 +169,12 @@ ResultJson FolderRun::messages() const {
 }
 
 Revision FolderRun::revision() const {
-  const std::lock_guard lock(mutex_);
-  look_again();
+  const auto lock = looked();
   return {.ticks = ticks_, .samples = rows_.size(), .is_over = !summary_.is_null()};
 }
 
 ResultJson FolderRun::hello() const {
-  const std::lock_guard lock(mutex_);
-  look_again();
+  const auto lock = looked();
   ResultJson hello = {{"type", "hello"}, {"protocol", 1}, {"run_id", run_id_}, {"id", 0}, {"kind", "folder"}};
   hello["state"] = state();
   for (const auto& [name, value] : facts_.items()) hello[name] = value;
@@ -180,15 +185,14 @@ ResultJson FolderRun::hello() const {
   hello["hosts"] = ResultJson::array();
   ResultJson columns = ResultJson::array();
   for (const ResultJson& known : sample_columns_json())
-    if (std::ranges::find(columns_, known["name"].get<std::string>()) != columns_.end()) columns.push_back(known);
+    if (place_of(known["name"].get<std::string>())) columns.push_back(known);
   hello["columns"] = std::move(columns);
   hello["mark_kinds"] = ResultJson::array();
   return hello;
 }
 
 ResultJson FolderRun::tick() const {
-  const std::lock_guard lock(mutex_);
-  look_again();
+  const auto lock = looked();
   return {{"type", "tick"},
           {"state", state()},
           {"seconds", last("seconds")},
@@ -210,13 +214,10 @@ ResultJson FolderRun::tick() const {
 
 // In the order of the known columns, as hello lists them.
 std::string FolderRun::samples(std::uint64_t from) const {
-  const std::lock_guard lock(mutex_);
-  look_again();
+  const auto lock = looked();
   std::vector<std::size_t> places;
-  for (const SampleColumn& column : sample_columns()) {
-    const auto found = std::ranges::find(columns_, column.name);
-    if (found != columns_.end()) places.push_back(static_cast<std::size_t>(found - columns_.begin()));
-  }
+  for (const SampleColumn& column : sample_columns())
+    if (const auto place = place_of(column.name)) places.push_back(*place);
   const std::size_t begin = std::min<std::size_t>(from, rows_.size()), end = std::min(begin + most_rows_sent, rows_.size());
   ResultJson rows = ResultJson::array();
   for (std::size_t i = begin; i < end; ++i) {
@@ -244,29 +245,24 @@ std::string FolderRun::samples(std::uint64_t from) const {
 }
 
 std::string FolderRun::end() const {
-  const std::lock_guard lock(mutex_);
-  look_again();
+  const auto lock = looked();
   return page_text(
       {{"type", "end"}, {"state", state()}, {"summary", summary_}, {"has_report", data_of_report(folder_).has_value()}});
 }
 
 std::optional<std::string> FolderRun::report() const {
-  const std::lock_guard lock(mutex_);
-  look_again();
+  const auto lock = looked();
   return data_of_report(folder_);
 }
 
 ResultJson FolderRun::line() const {
-  const std::lock_guard lock(mutex_);
-  look_again();
+  const auto lock = looked();
   std::vector<double> accuracies;
-  const auto found = std::ranges::find(columns_, "accuracy_mean");
-  if (found != columns_.end())
+  if (const auto place = place_of("accuracy_mean"))
     for (const auto& row : rows_)
-      if (const auto place = static_cast<std::size_t>(found - columns_.begin()); place < row.size())
-        accuracies.push_back(row[place]);
+      if (*place < row.size()) accuracies.push_back(row[*place]);
   ResultJson spark = ResultJson::array();
-  for (const double accuracy : thinned(accuracies, most_of_line)) spark.push_back(page_number(accuracy));
+  for (const std::size_t i : evenly(accuracies.size(), most_of_line)) spark.push_back(page_number(accuracies[i]));
   return {{"id", 0},
           {"run_id", run_id_},
           {"name", facts_["name"]},
@@ -281,8 +277,7 @@ ResultJson FolderRun::line() const {
 }
 
 RunNumbers FolderRun::numbers() const {
-  const std::lock_guard lock(mutex_);
-  look_again();
+  const auto lock = looked();
   RunNumbers numbers;
   for (const char* label : {"name", "algorithm", "clock"}) numbers.labels.emplace_back(label, facts_[label].get<std::string>());
   numbers.labels.emplace_back("kind", "folder");

@@ -31,7 +31,10 @@ class FolderRun final : public RunSource {
   RunNumbers numbers() const override;
 
  private:
+  /// The lock, once what has changed in the folder is read.
+  std::unique_lock<std::mutex> looked() const;
   void look_again() const;
+  std::optional<std::size_t> place_of(std::string_view column) const;
   const char* state() const;
   ResultJson last(const char* column) const;
   ResultJson messages() const;

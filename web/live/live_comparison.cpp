@@ -1,51 +1,24 @@
 #include "web/live/live_comparison.hpp"
 
-#include "results/summary.hpp"
-#include "web/live/live_run.hpp"
-#include "web/live/page_json.hpp"
+#include "web/page_json.hpp"
+#include "web/shown.hpp"
 
 namespace rubato::web {
 
 LiveComparison::LiveComparison(const ComparisonPlan& plan, const Provenance& origin, const std::string& folder)
-    : runs_{plan.settings.size() * plan.seeds} {
-  const ComparedSetting& first = first_possible(plan.settings);
-  ResultJson settings = ResultJson::array();
-  for (const ComparedSetting& setting : plan.settings) settings.push_back(setting.label);
-  hello_ = {{"type", "hello"},
-            {"protocol", 1},
-            {"run_id", new_run_id()},
-            {"id", 0},
-            {"kind", "compare"},
-            {"state", state_},
-            {"name", first.experiment.name},
-            {"algorithm", first.experiment.algorithm.name},
-            {"clock", first.experiment.clock == config::ClockKind::virtual_time ? "virtual" : "wall"},
-            {"until", first.experiment.until},
-            {"clients", first.experiment.clients.count},
-            {"seed", plan.first_seed},
-            {"seeds", plan.seeds},
-            {"settings", std::move(settings)},
-            {"host", ""},
-            {"hosts", ResultJson::array()},
-            {"toml", ""},
-            {"command", origin.command},
-            {"started_at", origin.started_at},
-            {"machine", origin.machine},
-            {"folder", folder},
-            {"version", version()},
-            {"columns", ResultJson::array()},
-            {"mark_kinds", ResultJson::array()}};
-}
+    : ToldRun({"compare", "", folder, origin}, first_possible(plan.settings).experiment, plan.first_seed,
+              {{"seeds", plan.seeds},
+               {"settings", json_list(plan.settings, [](const ComparedSetting& setting) { return setting.label; })},
+               {"host", ""},
+               {"hosts", ResultJson::array()},
+               {"toml", ""}},
+              ResultJson::array(), ResultJson::array()),
+      runs_{plan.settings.size() * plan.seeds} {}
 
 void LiveComparison::advance(std::size_t finished, double share, double real_seconds) {
   const std::lock_guard lock(mutex_);
   finished_ = finished, share_ = share, real_seconds_ = real_seconds;
   ++revision_.ticks;
-}
-
-void LiveComparison::note(const std::string& sentence) {
-  const std::lock_guard lock(mutex_);
-  told_.add(0, "note", "warn", "", sentence);
 }
 
 void LiveComparison::finish(const std::string& state, std::optional<std::string> report) {
@@ -63,13 +36,6 @@ Revision LiveComparison::revision() const {
   return now;
 }
 
-ResultJson LiveComparison::hello() const {
-  const std::lock_guard lock(mutex_);
-  ResultJson hello = hello_;
-  hello["state"] = state_;
-  return hello;
-}
-
 ResultJson LiveComparison::tick() const {
   const std::lock_guard lock(mutex_);
   const bool is_moving = share_ > 0 && !revision_.is_over;
@@ -83,35 +49,16 @@ ResultJson LiveComparison::tick() const {
           {"running", ResultJson::array()}};
 }
 
-std::string LiveComparison::events(std::uint64_t from) const {
-  const std::lock_guard lock(mutex_);
-  return told_.frame(from);
-}
-
 std::string LiveComparison::end() const {
   const std::lock_guard lock(mutex_);
   return page_text({{"type", "end"}, {"state", state_}, {"summary", nullptr}, {"has_report", report_.has_value()}});
 }
 
-std::optional<std::string> LiveComparison::report() const {
-  const std::lock_guard lock(mutex_);
-  return report_;
-}
-
 ResultJson LiveComparison::line() const {
   const std::lock_guard lock(mutex_);
-  return {{"id", 0},
-          {"run_id", hello_["run_id"]},
-          {"name", hello_["name"]},
-          {"algorithm", hello_["algorithm"]},
-          {"state", state_},
-          {"seconds", nullptr},
-          {"until", hello_["until"]},
-          {"accuracy", nullptr},
-          {"spark", ResultJson::array()},
-          {"folder", hello_["folder"]},
-          {"seed", hello_["seed"]},
-          {"share", share_}};
+  ResultJson line = line_of(nullptr, nullptr, ResultJson::array());
+  line["share"] = share_;
+  return line;
 }
 
 RunNumbers LiveComparison::numbers() const {

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
 
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/roster.hpp"
 #include "results/columns.hpp"
 #include "results/summary.hpp"
 #include "runtime/words.hpp"
-#include "web/live/page_json.hpp"
+#include "web/page_json.hpp"
+#include "web/shown.hpp"
 
 namespace rubato::web {
 
@@ -68,12 +68,6 @@ const char* word_of_level(EventLevel level) {
 
 ResultJson or_null(const std::optional<double>& value) { return value ? page_number(*value) : ResultJson(nullptr); }
 
-std::vector<std::string> names_of_hosts(const config::Experiment& experiment) {
-  std::vector<std::string> names;
-  for (const config::Host& host : experiment.roster) names.push_back(host.name);
-  return names;
-}
-
 // Into a row of hosts(): what a host has told of its clients, `age` real seconds ago.
 void describe(const std::optional<HostView>& view, double age, ResultJson& row) {
   for (const char* name : {"view_seconds", "view_age", "computations", "sent", "delivered", "scored_seconds", "measured",
@@ -110,43 +104,18 @@ ResultJson sample_columns_json() {
   return columns;
 }
 
-std::string new_run_id() {
-  std::random_device chance;
-  return fmt::format("{:08x}{:08x}", chance(), chance());
-}
-
 LiveRun::LiveRun(const config::Experiment& experiment, const LiveFacts& facts)
-    : until_{experiment.until},
+    : ToldRun(facts, experiment, experiment.seed,
+              {{"host", facts.host}, {"hosts", host_names(experiment)}, {"toml", config::write_experiment(experiment)}},
+              sample_columns_json(), mark_kinds()),
+      until_{experiment.until},
       time_scale_{experiment.time_scale},
       clients_{static_cast<std::size_t>(experiment.clients.count)},
       marks_{[this](MarkKind kind, Time at, std::int32_t client) {
         const std::lock_guard lock(mutex_);
         told_.add(to_seconds(at), std::string(word_at(mark_words, static_cast<std::size_t>(kind))), "info", "", "", client);
       }},
-      views_{names_of_hosts(experiment)} {
-  hello_ = {{"type", "hello"},
-            {"protocol", 1},
-            {"run_id", new_run_id()},
-            {"id", 0},
-            {"kind", facts.kind},
-            {"state", state_},
-            {"name", experiment.name},
-            {"algorithm", experiment.algorithm.name},
-            {"clock", experiment.clock == config::ClockKind::virtual_time ? "virtual" : "wall"},
-            {"until", experiment.until},
-            {"clients", experiment.clients.count},
-            {"seed", experiment.seed},
-            {"host", facts.host},
-            {"hosts", names_of_hosts(experiment)},
-            {"toml", config::write_experiment(experiment)},
-            {"command", facts.origin.command},
-            {"started_at", facts.origin.started_at},
-            {"machine", facts.origin.machine},
-            {"folder", facts.folder},
-            {"version", version()},
-            {"columns", sample_columns_json()},
-            {"mark_kinds", mark_kinds()}};
-}
+      views_{host_names(experiment)} {}
 
 void LiveRun::enter(const std::string& state) {
   const std::lock_guard lock(mutex_);
@@ -195,11 +164,6 @@ void LiveRun::add(const RunEvent& event) {
   told_.add(seconds_, event.event, word_of_level(event.level), event.host, text);
 }
 
-void LiveRun::note(const std::string& sentence) {
-  const std::lock_guard lock(mutex_);
-  told_.add(seconds_, "note", "warn", "", sentence);
-}
-
 void LiveRun::finish(const std::string& state, const ResultJson& summary, std::optional<std::string> report) {
   const std::lock_guard lock(mutex_);
   if (revision_.is_over) return;
@@ -230,13 +194,6 @@ Revision LiveRun::revision() const {
   Revision now = revision_;
   now.events = told_.count(), now.views = views_.count(), now.marks = marks;
   return now;
-}
-
-ResultJson LiveRun::hello() const {
-  const std::lock_guard lock(mutex_);
-  ResultJson hello = hello_;
-  hello["state"] = state_;
-  return hello;
 }
 
 ResultJson LiveRun::tick() const {
@@ -289,11 +246,6 @@ std::string LiveRun::samples(std::uint64_t from) const {
   return text + ",\"rows\":" + joined(rows_, begin, end) + "}";
 }
 
-std::string LiveRun::events(std::uint64_t from) const {
-  const std::lock_guard lock(mutex_);
-  return told_.frame(from);
-}
-
 std::string LiveRun::hosts() const {
   const std::lock_guard lock(mutex_);
   ResultJson rows = ResultJson::array();
@@ -336,26 +288,11 @@ std::string LiveRun::end() const {
   return end_;
 }
 
-std::optional<std::string> LiveRun::report() const {
-  const std::lock_guard lock(mutex_);
-  return report_;
-}
-
 ResultJson LiveRun::line() const {
   const std::lock_guard lock(mutex_);
   ResultJson spark = ResultJson::array();
-  for (const double accuracy : thinned(accuracies_, most_of_spark)) spark.push_back(page_number(accuracy));
-  return {{"id", 0},
-          {"run_id", hello_["run_id"]},
-          {"name", hello_["name"]},
-          {"algorithm", hello_["algorithm"]},
-          {"state", state_},
-          {"seconds", seconds_},
-          {"until", until_},
-          {"accuracy", accuracies_.empty() ? ResultJson(nullptr) : page_number(accuracies_.back())},
-          {"spark", std::move(spark)},
-          {"folder", hello_["folder"]},
-          {"seed", hello_["seed"]}};
+  for (const std::size_t i : evenly(accuracies_.size(), most_of_spark)) spark.push_back(page_number(accuracies_[i]));
+  return line_of(seconds_, accuracies_.empty() ? ResultJson(nullptr) : page_number(accuracies_.back()), std::move(spark));
 }
 
 RunNumbers LiveRun::numbers() const {

@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "web/live/metrics_text.hpp"
-#include "web/live/page_json.hpp"
 #include "web/live_page.hpp"
+#include "web/page_json.hpp"
 
 namespace rubato::web {
 

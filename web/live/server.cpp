@@ -13,9 +13,9 @@
 #include <stdexcept>
 #include <thread>
 
-#include "web/live/page_json.hpp"
 #include "web/live/router.hpp"
 #include "web/live_page.hpp"
+#include "web/page_json.hpp"
 
 namespace rubato::web {
 

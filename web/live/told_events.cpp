@@ -1,6 +1,6 @@
 #include "web/live/told_events.hpp"
 
-#include "web/live/page_json.hpp"
+#include "web/page_json.hpp"
 
 namespace rubato::web {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "web/live/page_json.hpp"
+#include "web/page_json.hpp"
 
 namespace rubato::web {
 

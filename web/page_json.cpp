@@ -1,4 +1,4 @@
-#include "web/live/page_json.hpp"
+#include "web/page_json.hpp"
 
 #include <cmath>
 
