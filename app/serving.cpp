@@ -108,10 +108,6 @@ void Serving::watch(HostOptions& options) {
   options.on_status = both<HostStatus>(options.on_status, [&run](const HostStatus& status) { run.add(status); });
 }
 
-void Serving::note(const std::string& sentence) {
-  if (run_) run_->note(sentence);
-}
-
 void Serving::conclude(const config::Experiment& experiment, const RunResult& result) {
   if (!run_) return;
   run_->enter("scoring");

@@ -30,7 +30,6 @@ class Serving {
   /// What the options tell is told to pages as well. Outlives the run.
   void watch(RunOptions& options);
   void watch(HostOptions& options);
-  void note(const std::string& sentence);
   /// The models are scored, the folder is filled.
   void conclude(const config::Experiment& experiment, const RunResult& result);
   /// The folder is in its place; empty: there is none.

@@ -29,8 +29,6 @@ class Table {
   const std::vector<std::string>& columns() const { return columns_; }
   std::size_t rows() const { return values_.size() / columns_.size(); }
   std::span<const double> row(std::size_t index) const { return {values_.data() + index * columns_.size(), columns_.size()}; }
-  /// Row by row.
-  std::span<const double> values() const { return values_; }
   /// Throws std::invalid_argument if there is no such column.
   std::size_t column(std::string_view name) const;
 

@@ -215,8 +215,6 @@ std::string score(const fs::path& folder, std::optional<std::pair<double, double
 
 }  // namespace
 
-std::span<const std::string_view> svg_cards() { return cards; }
-
 std::string svg_card(const fs::path& folder, std::string_view card, std::optional<std::pair<double, double>> stretch) {
   if (std::ranges::find(cards, card) == cards.end())
     throw std::invalid_argument(fmt::format("--svg {}: must be one of {}", card, fmt::join(cards, ", ")));
