@@ -81,26 +81,9 @@ void add_graphs(std::vector<CourseEvent>& events, const ResolvedExperiment& reso
 }  // namespace
 
 const char* word_of(ChurnEvent::Kind kind) {
-  switch (kind) {
-    case ChurnEvent::Kind::heal:
-      return "heal";
-    case ChurnEvent::Kind::partition:
-      return "partition";
-    case ChurnEvent::Kind::leave:
-      return "leave";
-    case ChurnEvent::Kind::crash:
-      return "crash";
-    case ChurnEvent::Kind::pause:
-      return "pause";
-    case ChurnEvent::Kind::go_on:
-      return "go on";
-    case ChurnEvent::Kind::come:
-      return "come";
-    case ChurnEvent::Kind::save:
-    case ChurnEvent::Kind::notice:
-      return nullptr;
-  }
-  return nullptr;
+  constexpr const char* words[] = {nullptr, "heal", "partition", "leave", "crash", nullptr, "pause", "go on", "come"};
+  static_assert(std::size(words) == static_cast<std::size_t>(ChurnEvent::Kind::come) + 1);
+  return words[static_cast<std::size_t>(kind)];
 }
 
 std::vector<CourseEvent> course_events(const ResolvedExperiment& resolved, const ResultJson& summary, const RunScore* score,

@@ -15,22 +15,8 @@ namespace rubato::web {
 
 namespace {
 
-std::string_view escape_of(char letter) {
-  switch (letter) {
-    case '&':
-      return "&amp;";
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    case '"':
-      return "&quot;";
-    case '\'':
-      return "&#39;";
-    default:
-      return {};
-  }
-}
+constexpr std::pair<char, std::string_view> escapes[] = {
+    {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
 
 std::vector<TraceEvent> churn_of(const ResolvedExperiment& resolved) {
   std::vector<TraceEvent> events;
@@ -75,8 +61,8 @@ void write_page(const std::filesystem::path& folder, const ResolvedExperiment& r
 std::string escaped(std::string_view text) {
   std::string safe;
   for (const char letter : text) {
-    const std::string_view escape = escape_of(letter);
-    escape.empty() ? safe += letter : safe += escape;
+    const auto escape = std::ranges::find(escapes, letter, &std::pair<char, std::string_view>::first);
+    escape == std::end(escapes) ? safe += letter : safe += escape->second;
   }
   return safe;
 }

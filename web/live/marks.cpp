@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 namespace rubato::web {
 
@@ -16,19 +17,18 @@ constexpr std::size_t most_marks_sent = 20'000;
 std::int32_t number_of(ClientId client) { return static_cast<std::int32_t>(client.value); }
 
 MarkKind kind_of(Offer offer) {
-  switch (offer) {
-    case Offer::kept:
-      return MarkKind::kept;
-    case Offer::late:
-      return MarkKind::late;
-    case Offer::capped:
-      return MarkKind::capped;
-    case Offer::duplicate:
-      return MarkKind::duplicate;
-    case Offer::superseded:
-      return MarkKind::superseded;
-  }
-  return MarkKind::kept;
+  using enum MarkKind;
+  constexpr MarkKind kinds[] = {kept, late, capped, duplicate, superseded};
+  static_assert(std::size(kinds) == static_cast<std::size_t>(Offer::superseded) + 1);
+  return kinds[static_cast<std::size_t>(offer)];
+}
+
+// Nothing: it is not told.
+std::optional<MarkKind> kind_of(ChurnEvent::Kind kind) {
+  using enum MarkKind;
+  constexpr std::optional<MarkKind> kinds[] = {std::nullopt, heal, partition, leave, crash, std::nullopt, pause, go_on, come};
+  static_assert(std::size(kinds) == static_cast<std::size_t>(ChurnEvent::Kind::come) + 1);
+  return kinds[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace
@@ -70,27 +70,7 @@ void MarkWatch::happened(MarkKind kind, Time at, std::int32_t client) {
 void MarkWatch::on_unify(Time at, std::uint64_t, ClientId hub) { happened(MarkKind::unification, at, number_of(hub)); }
 
 void MarkWatch::on_churn(const ChurnEvent& event) {
-  using Kind = ChurnEvent::Kind;
-  const auto add = [&](MarkKind kind) { happened(kind, event.at, event.is_of_links() ? -1 : number_of(event.client)); };
-  switch (event.kind) {
-    case Kind::come:
-      return add(MarkKind::come);
-    case Kind::leave:
-      return add(MarkKind::leave);
-    case Kind::crash:
-      return add(MarkKind::crash);
-    case Kind::pause:
-      return add(MarkKind::pause);
-    case Kind::go_on:
-      return add(MarkKind::go_on);
-    case Kind::partition:
-      return add(MarkKind::partition);
-    case Kind::heal:
-      return add(MarkKind::heal);
-    case Kind::save:
-    case Kind::notice:
-      return;
-  }
+  if (const auto kind = kind_of(event.kind)) happened(*kind, event.at, event.is_of_links() ? -1 : number_of(event.client));
 }
 
 std::uint64_t MarkWatch::collect() const {
