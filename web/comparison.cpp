@@ -19,12 +19,10 @@ using Json = nlohmann::ordered_json;
 // throughout is one number.
 Json curve_of(const Curve& curve) {
   Json columns = Json::object();
-  const std::size_t shown = std::min(curve.size(), most_places);
   for (const Role role : {Role::axis, Role::measure})
     for (const SampleColumn& column : columns_as(role)) {
       Json values = Json::array();
-      for (std::size_t i = 0; i < shown; ++i)
-        values.push_back(shown_number(curve[shown == 1 ? curve.size() - 1 : i * (curve.size() - 1) / (shown - 1)][column]));
+      for (const std::size_t i : evenly(curve.size(), most_places)) values.push_back(shown_number(curve[i][column]));
       const bool says_nothing = std::ranges::all_of(values, [](const Json& value) { return value.is_null() || value == 0; });
       if (!says_nothing) columns[std::string(column.curve.name)] = std::move(values);
     }

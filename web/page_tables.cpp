@@ -37,6 +37,8 @@ bool says_something(const Table& table, std::size_t column) {
 }
 
 double mean_of(double sum, std::uint64_t count) { return count ? sum / static_cast<double>(count) : not_known; }
+double mean_age(const RunScore::Ages& ages) { return mean_of(ages.age, ages.merged); }
+double mean_transit(const RunScore::Ages& ages) { return mean_of(ages.transit, ages.arrived); }
 
 struct Link {
   std::size_t sender, receiver;
@@ -60,35 +62,29 @@ Json folded_links(const Table& table, const std::vector<Link>& links, std::size_
   Json made = {{"groups", groups}, {"per_group", each}};
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> cells;
   for (std::size_t i = 0; i < links.size(); ++i) cells[{links[i].sender / each, links[i].receiver / each}].push_back(i);
-  made["sender"] = made["receiver"] = Json::array();
-  for (const auto& [place, members] : cells) {
-    made["sender"].push_back(place.first);
-    made["receiver"].push_back(place.second);
-  }
+  made["sender"] = json_list(cells, [](const auto& cell) { return cell.first.first; });
+  made["receiver"] = json_list(cells, [](const auto& cell) { return cell.first.second; });
   for (const char* name : {"sent", "lost", "late", "capped", "lost_to_partition", "lost_to_absence"}) {
     const std::size_t column = table.column(name);
     if (!says_something(table, column) && !is_always_there(name)) continue;
-    Json sums = Json::array();
-    for (const auto& [place, members] : cells) {
+    made[name] = json_list(cells, [&](const auto& cell) {
       double sum = 0;
-      for (const std::size_t link : members) sum += table.row(link)[column];
-      sums.push_back(shown_number(sum));
-    }
-    made[name] = std::move(sums);
+      for (const std::size_t link : cell.second) sum += table.row(link)[column];
+      return shown_number(sum);
+    });
   }
   return made;
 }
 
 void add_link_ages(Json& made, const std::vector<Link>& links, const RunScore& score) {
-  Json age = Json::array(), transit = Json::array();
-  for (const Link& link : links) {
-    const auto found = score.by_link.find({static_cast<std::uint32_t>(link.sender), static_cast<std::uint32_t>(link.receiver)});
-    const RunScore::Ages ages = found == score.by_link.end() ? RunScore::Ages{} : found->second;
-    age.push_back(shown_number(mean_of(ages.age, ages.merged)));
-    transit.push_back(shown_number(mean_of(ages.transit, ages.arrived)));
-  }
-  made["age"] = std::move(age);
-  if (score.has_arrivals) made["transit"] = std::move(transit);
+  const auto column = [&](auto mean) {
+    return json_list(links, [&](const Link& link) {
+      const auto found = score.by_link.find({static_cast<std::uint32_t>(link.sender), static_cast<std::uint32_t>(link.receiver)});
+      return shown_number(mean(found == score.by_link.end() ? RunScore::Ages{} : found->second));
+    });
+  };
+  made["age"] = column(mean_age);
+  if (score.has_arrivals) made["transit"] = column(mean_transit);
 }
 
 Json degrees_of(const std::vector<Link>& links, std::size_t Link::*end, std::size_t clients) {
@@ -117,23 +113,17 @@ Json clients_json(const Table& clients, const config::Experiment& experiment, co
     if (says_something(clients, i) || is_always_there(name)) columns[name] = column_of(clients, i);
   }
   if (score) {
-    Json age = Json::array(), waited = Json::array();
     std::vector<double> seconds(clients.rows());
     for (const auto& [pair, one] : score->by_waiting)
       if (pair.first < seconds.size()) seconds[pair.first] += one.seconds;
-    for (std::size_t i = 0; i < clients.rows(); ++i) {
-      const RunScore::Ages ages = i < score->by_client.size() ? score->by_client[i] : RunScore::Ages{};
-      age.push_back(shown_number(mean_of(ages.age, ages.merged)));
-      waited.push_back(shown_number(seconds[i]));
-    }
-    columns["age"] = std::move(age);
-    if (!score->by_waiting.empty()) columns["waited"] = std::move(waited);
+    std::vector<RunScore::Ages> ages = score->by_client;
+    ages.resize(clients.rows());
+    columns["age"] = json_list(ages, [](const RunScore::Ages& of_client) { return shown_number(mean_age(of_client)); });
+    if (!score->by_waiting.empty()) columns["waited"] = json_list(seconds, shown_number);
   }
   if (!experiment.clients.classes.empty()) {
-    Json names = Json::array();
-    for (const auto& one : classes_of(experiment.clients, static_cast<std::uint64_t>(experiment.seed)))
-      names.push_back(one ? experiment.clients.classes[*one].name : "");
-    columns["class"] = std::move(names);
+    columns["class"] = json_list(classes_of(experiment.clients, static_cast<std::uint64_t>(experiment.seed)),
+                                 [&](const auto& one) { return one ? experiment.clients.classes[*one].name : std::string(); });
   }
   made["columns"] = std::move(columns);
   return made;
@@ -142,11 +132,8 @@ Json clients_json(const Table& clients, const config::Experiment& experiment, co
 Json links_json(const Table* table, const Graph& graph, std::size_t clients, const RunScore* score) {
   const std::vector<Link> links = links_in(table, graph, clients);
   if (links.size() > most_listed_links) return table ? folded_links(*table, links, clients) : Json(nullptr);
-  Json made = {{"sender", Json::array()}, {"receiver", Json::array()}};
-  for (const Link& link : links) {
-    made["sender"].push_back(link.sender);
-    made["receiver"].push_back(link.receiver);
-  }
+  Json made = {{"sender", json_list(links, [](const Link& link) { return link.sender; })},
+               {"receiver", json_list(links, [](const Link& link) { return link.receiver; })}};
   if (!table) return made;
   for (std::size_t i = 0; i < table->columns().size(); ++i)
     if (const std::string& name = table->columns()[i]; says_something(*table, i) || is_always_there(name))
@@ -161,9 +148,9 @@ Json graph_json(const Table* table, const Timing& timing, std::size_t clients) {
   made["out_degrees"] = degrees_of(links, &Link::sender, clients);
   made["in_degrees"] = degrees_of(links, &Link::receiver, clients);
   if (const auto* channel = dynamic_cast<const WirelessChannel*>(timing.channel.get()); channel && clients <= most_listed_clients) {
-    Json places = Json::array();
-    for (const Point& place : channel->places().start()) places.push_back({shown_number(place.x), shown_number(place.y)});
-    made["positions"] = std::move(places);
+    made["positions"] = json_list(channel->places().start(), [](const Point& place) -> Json {
+      return {shown_number(place.x), shown_number(place.y)};
+    });
   }
   return made;
 }

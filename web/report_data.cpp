@@ -16,11 +16,13 @@
 #include "web/bounds_json.hpp"
 #include "web/course_events.hpp"
 #include "web/course_tables.hpp"
+#include "web/page_json.hpp"
 #include "web/page_tables.hpp"
 #include "web/report.hpp"
 #include "web/run_files.hpp"
 #include "web/score_json.hpp"
 #include "web/score_walk.hpp"
+#include "web/shown.hpp"
 
 namespace rubato::web {
 
@@ -29,12 +31,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using Json = ResultJson;
-
-Json number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
 
 Json summary_in(const fs::path& file) try {
   Json summary = Json::parse(text_of(file));
@@ -46,11 +42,9 @@ Json summary_in(const fs::path& file) try {
 
 Json samples_of(const Table& metrics) {
   Json rows = Json::array();
-  const std::size_t shown = std::min(metrics.rows(), most_samples);
-  for (std::size_t i = 0; i < shown; ++i) {
+  for (const std::size_t i : evenly(metrics.rows(), most_samples)) {
     Json row = Json::array();
-    const std::size_t index = shown == 1 ? 0 : i * (metrics.rows() - 1) / (shown - 1);
-    for (const double value : metrics.row(index)) row.push_back(number(value));
+    for (const double value : metrics.row(i)) row.push_back(page_number(value));
     rows.push_back(std::move(row));
   }
   for (const char* column : {"seconds", "bytes_wire", "accuracy_mean", "loss_mean", "consensus"}) metrics.column(column);
@@ -127,7 +121,6 @@ Json partition_of(const Table& partition, std::size_t clients) {
   return {{"cells", std::move(all)}, {"per_column", per_column}, {"clients", clients}};
 }
 
-// What the page calls an event of churn; null: it concerns no reader.
 // What the page needs besides samples and record.
 struct RunTables {
   Json summary;

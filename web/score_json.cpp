@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,19 +33,20 @@ class Ticks {
   Duration unit_;
 };
 
-template <class Marks>
-void pack_times(Packer& packer, const Marks& marks, const Ticks& ticks) {
+// Numbers that ascend: each as what it is more than the one before.
+template <class Marks, class Read>
+void pack_ascending(Packer& packer, const Marks& marks, Read number_of) {
   std::uint64_t last = 0;
   for (const auto& mark : marks) {
-    const std::uint64_t at = ticks.of(mark.at);
-    packer.add(at - last);
-    last = at;
+    const std::uint64_t number = number_of(mark);
+    packer.add(number - last);
+    last = number;
   }
 }
 
 void pack_computations(Packer& packer, const std::vector<RunScore::Computation>& marks, const Ticks& ticks) {
   packer.add(marks.size());
-  pack_times(packer, marks, ticks);
+  pack_ascending(packer, marks, [&](const auto& mark) { return ticks.of(mark.at); });
   for (const auto& mark : marks) packer.add(mark.client.value);
 }
 
@@ -56,11 +58,7 @@ void pack_since(Packer& packer, Time from, Time to, const Ticks& ticks) {
 void pack_messages(Packer& packer, const RunScore::Part& part, const Ticks& ticks) {
   const auto sent = [&](const RunScore::Message& message) { return part.publications[message.publication]; };
   packer.add(part.messages.size());
-  std::uint32_t last = 0;
-  for (const RunScore::Message& message : part.messages) {
-    packer.add(message.publication - last);
-    last = message.publication;
-  }
+  pack_ascending(packer, part.messages, [](const auto& message) { return message.publication; });
   for (const RunScore::Message& message : part.messages) packer.add(static_cast<std::uint64_t>(message.fate));
   for (const RunScore::Message& message : part.messages)
     packer.add_signed(static_cast<std::int64_t>(message.receiver.value) - static_cast<std::int64_t>(sent(message).client.value));
@@ -73,11 +71,7 @@ void pack_messages(Packer& packer, const RunScore::Part& part, const Ticks& tick
 void pack_waits(Packer& packer, std::vector<RunScore::Wait> waits, const Ticks& ticks) {
   std::ranges::stable_sort(waits, {}, &RunScore::Wait::from);
   packer.add(waits.size());
-  std::uint64_t last = 0;
-  for (const RunScore::Wait& wait : waits) {
-    packer.add(ticks.of(wait.from) - last);
-    last = ticks.of(wait.from);
-  }
+  pack_ascending(packer, waits, [&](const auto& wait) { return ticks.of(wait.from); });
   for (const RunScore::Wait& wait : waits) packer.add(wait.client.value);
   for (const RunScore::Wait& wait : waits) packer.add(wait.last.value);
   for (const RunScore::Wait& wait : waits) packer.add(ticks.of(wait.to) - ticks.of(wait.from));
@@ -132,38 +126,26 @@ Json score_json(const RunScore& score, std::size_t clients, std::uint64_t marks,
 
 Json course_json(const RunScore& score) {
   constexpr const char* names[] = {"merged", "superseded", "late", "capped", "lost", "partition", "absent", "other"};
-  const auto sum = [](const auto& slice) {
-    std::uint64_t all = 0;
-    for (const std::uint64_t number : slice) all += number;
-    return all;
-  };
-  Json made = {{"end", to_seconds(score.end)}, {"slices", score.course.size()}, {"sent", Json::array()}};
-  for (const auto& slice : score.course) made["sent"].push_back(sum(slice));
-  for (std::size_t i = 0; i < std::size(names); ++i) {
-    made[names[i]] = Json::array();
-    for (const auto& slice : score.course) made[names[i]].push_back(slice[i]);
-  }
-  made["waiting"] = Json::array();
-  for (const auto& slice : score.course)
-    made["waiting"].push_back(slice[static_cast<std::size_t>(Ending::waiting)] +
-                              slice[static_cast<std::size_t>(Ending::under_way)]);
+  const auto column = [&](auto read) { return json_list(score.course, read); };
+  Json made = {{"end", to_seconds(score.end)}, {"slices", score.course.size()}};
+  made["sent"] = column([](const auto& slice) { return std::accumulate(slice.begin(), slice.end(), std::uint64_t{0}); });
+  for (std::size_t i = 0; i < std::size(names); ++i) made[names[i]] = column([&](const auto& slice) { return slice[i]; });
+  made["waiting"] = column([](const auto& slice) {
+    return slice[static_cast<std::size_t>(Ending::waiting)] + slice[static_cast<std::size_t>(Ending::under_way)];
+  });
   return made;
 }
 
 Json ages_json(const RunScore& score, double window) {
-  Json cells = Json::array(), merged = Json::array(), age = Json::array(), transit = Json::array();
-  for (const auto& [place, number] : score.ages) cells.push_back({place.first, place.second, number.messages});
-  for (const RunScore::Ages& part : score.ages_course) {
-    merged.push_back(part.merged);
-    age.push_back(shown_number(part.age));
-    transit.push_back(shown_number(part.transit));
-  }
+  const auto column = [&](auto read) { return json_list(score.ages_course, read); };
   Json made = {{"end", to_seconds(score.end)}, {"slices", score.ages_course.size()}, {"smallest", 1e-9}, {"per_octave", 4}};
   made["window"] = window;
-  made["cells"] = std::move(cells);
-  made["merged"] = std::move(merged);
-  made["age"] = std::move(age);
-  made["transit"] = score.has_arrivals ? std::move(transit) : Json(nullptr);
+  made["cells"] = json_list(score.ages, [](const auto& cell) -> Json {
+    return {cell.first.first, cell.first.second, cell.second.messages};
+  });
+  made["merged"] = column([](const RunScore::Ages& part) { return part.merged; });
+  made["age"] = column([](const RunScore::Ages& part) { return shown_number(part.age); });
+  made["transit"] = score.has_arrivals ? column([](const RunScore::Ages& part) { return shown_number(part.transit); }) : nullptr;
   made["versions"] = score.versions;
   return made;
 }
@@ -210,17 +192,11 @@ Json path_json(const std::vector<PathPiece>& path) {
 
 Json waits_json(const RunScore& score) {
   if (!score.has_arrivals) return nullptr;
-  Json client = Json::array(), other = Json::array(), seconds = Json::array(), times = Json::array();
-  for (const auto& [pair, waited] : score.by_waiting) {
-    client.push_back(pair.first);
-    other.push_back(pair.second);
-    seconds.push_back(shown_number(waited.seconds));
-    times.push_back(waited.times);
-  }
-  return {{"client", std::move(client)},
-          {"other", std::move(other)},
-          {"seconds", std::move(seconds)},
-          {"times", std::move(times)},
+  const auto column = [&](auto read) { return json_list(score.by_waiting, read); };
+  return {{"client", column([](const auto& one) { return one.first.first; })},
+          {"other", column([](const auto& one) { return one.first.second; })},
+          {"seconds", column([](const auto& one) { return shown_number(one.second.seconds); })},
+          {"times", column([](const auto& one) { return one.second.times; })},
           {"path", path_json(score.path)}};
 }
 
