@@ -4,56 +4,50 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "app/commands.hpp"
 #include "experiment/build/world_seconds.hpp"
 #include "experiment/file/resolve.hpp"
+#include "results/result_text.hpp"
 #include "runtime/world/bounds.hpp"
 
 namespace rubato::app {
 
 namespace {
 
-using BoundsJson = nlohmann::ordered_json;
-
 constexpr std::size_t most_clients_with_links = 2000;  // the fastest ways between all clients are a matrix
 
-BoundsJson seconds_or_null(double value) { return std::isfinite(value) ? BoundsJson(value) : BoundsJson(); }
-
-BoundsJson tree_json(const TreeSettings& settings) {
-  return {{"S", settings.gradients}, {"gamma", seconds_or_null(settings.step)}, {"K", settings.steps}};
+ResultJson tree_json(const TreeSettings& settings) {
+  return {{"S", settings.gradients}, {"gamma", finite(settings.step)}, {"K", settings.steps}};
 }
 
-BoundsJson bounds_json(const Timing& timing, const StationarityGoal& goal) {
+ResultJson bounds_json(const Timing& timing, const StationarityGoal& goal) {
   const std::vector<double> h = gradient_seconds(timing);
   const ServerBounds server = server_bounds(h, goal);
-  BoundsJson seconds{{"single", seconds_or_null(server.single)},   {"minibatch", seconds_or_null(server.minibatch)},
-                     {"m_sync", seconds_or_null(server.m_sync)},   {"asgd", seconds_or_null(server.asgd)},
-                     {"rennala", seconds_or_null(server.rennala)}, {"malenia", seconds_or_null(server.malenia)}};
-  BoundsJson answer{
+  ResultJson seconds{{"single", finite(server.single)},   {"minibatch", finite(server.minibatch)},
+                     {"m_sync", finite(server.m_sync)},   {"asgd", finite(server.asgd)},
+                     {"rennala", finite(server.rennala)}, {"malenia", finite(server.malenia)}};
+  ResultJson answer{
       {"clients", h.size()},
-      {"gradient_seconds",
-       {{"least", seconds_or_null(*std::ranges::min_element(h))}, {"most", seconds_or_null(*std::ranges::max_element(h))}}}};
+      {"gradient_seconds", {{"least", finite(*std::ranges::min_element(h))}, {"most", finite(*std::ranges::max_element(h))}}}};
   const auto links = h.size() <= most_clients_with_links ? link_seconds(timing) : std::nullopt;
   if (links) {
     const auto travel = travel_seconds(timing.graph, *links);
     double farthest = 0;
     for (const auto& row : travel) farthest = std::max(farthest, *std::ranges::max_element(row));
     const LinkBounds bounds = link_bounds(h, travel, goal);
-    answer["farthest_seconds"] = seconds_or_null(farthest);
+    answer["farthest_seconds"] = finite(farthest);
     answer["pivot"] = bounds.pivot.value;
-    seconds["lower_homogeneous"] = seconds_or_null(bounds.lower_homogeneous);
-    seconds["fragile"] = seconds_or_null(bounds.fragile);
-    seconds["minibatch_links"] = seconds_or_null(bounds.minibatch);
-    seconds["amelie"] = seconds_or_null(bounds.amelie);
+    seconds["lower_homogeneous"] = finite(bounds.lower_homogeneous);
+    seconds["fragile"] = finite(bounds.fragile);
+    seconds["minibatch_links"] = finite(bounds.minibatch);
+    seconds["amelie"] = finite(bounds.amelie);
   }
   const RingmasterSettings ringmaster = ringmaster_settings(goal);
   answer["goal"] = {{"L", goal.smoothness}, {"Delta", goal.gap}, {"eps", goal.accuracy}, {"sigma2", goal.noise}};
   answer["seconds"] = seconds;
   answer["settings"] = {
-      {"ringmaster", {{"R", ringmaster.largest_delay}, {"gamma", seconds_or_null(ringmaster.step)}, {"K", ringmaster.steps}}},
+      {"ringmaster", {{"R", ringmaster.largest_delay}, {"gamma", finite(ringmaster.step)}, {"K", ringmaster.steps}}},
       {"fragile", tree_json(fragile_settings(goal))},
       {"amelie", tree_json(amelie_settings(goal, h.size()))}};
   return answer;
@@ -74,10 +68,10 @@ const char* meaning_of_bound(std::string_view name) {
   return std::ranges::find(meanings, name, &std::pair<std::string_view, const char*>::first)->second;
 }
 
-std::string bound_text(const BoundsJson& value) { return value.is_null() ? "never" : fmt::format("{:.6g}", value.get<double>()); }
+std::string bound_text(const ResultJson& value) { return value.is_null() ? "never" : fmt::format("{:.6g}", value.get<double>()); }
 
-void print_bounds(const BoundsJson& answer) {
-  const BoundsJson& h = answer.at("gradient_seconds");
+void print_bounds(const ResultJson& answer) {
+  const ResultJson& h = answer.at("gradient_seconds");
   std::cout << fmt::format("{} clients; a gradient takes {} to {} s", answer.at("clients").get<std::size_t>(),
                            bound_text(h.at("least")), bound_text(h.at("most")));
   if (answer.contains("pivot"))
@@ -85,7 +79,7 @@ void print_bounds(const BoundsJson& answer) {
                              bound_text(answer.at("farthest_seconds")), answer.at("pivot").get<std::uint32_t>());
   else
     std::cout << "; links have no time of their own here, or there are too many: bounds over links are left out";
-  const BoundsJson& goal = answer.at("goal");
+  const ResultJson& goal = answer.at("goal");
   std::cout << fmt::format("\nuntil E |grad F|^2 <= {:g}, with L = {:g}, Delta = {:g}, sigma^2 = {:g}; constants are 1\n\n",
                            goal.at("eps").get<double>(), goal.at("L").get<double>(), goal.at("Delta").get<double>(),
                            goal.at("sigma2").get<double>());
@@ -112,7 +106,7 @@ int bound(const BoundArguments& arguments) {
   require_positive("--gap", arguments.gap, true);
   require_positive("--variance", arguments.noise, true);
   const ResolvedExperiment resolved = resolve(arguments.file, arguments.set, std::cerr);
-  const BoundsJson answer =
+  const ResultJson answer =
       bounds_json(*resolved.timing, {arguments.smoothness, arguments.gap, arguments.accuracy, arguments.noise});
   if (arguments.json)
     std::cout << answer.dump(2) << "\n";

@@ -327,23 +327,12 @@ class RunCheck {
   }
 
   void check_clients() {
-    const std::pair<const char*, const char*> same[] = {{"sent", "sent"},
-                                                        {"lost", "lost"},
-                                                        {"kept", "delivered"},
-                                                        {"late", "late"},
-                                                        {"capped", "capped"},
-                                                        {"superseded", "superseded"},
-                                                        {"copies", "copies"},
-                                                        {"lost_to_partition", "lost_to_partition"},
-                                                        {"lost_to_absence", "lost_to_absence"},
-                                                        {"duplicates", "duplicates"},
-                                                        {"surplus", "surplus"},
-                                                        {"stale", "stale"},
-                                                        {"misshapen", "misshapen"}};
     const auto compare = [&](const std::string& column, double whole) {
       faults_.same("clients.csv and summary.json differ in " + column, sum_of(clients_, column), whole);
     };
-    for (const auto& [column, key] : same) compare(column, count(key));
+    for (const std::string name : {"sent", "lost", "kept", "late", "capped", "superseded", "copies", "lost_to_partition",
+                                   "lost_to_absence", "duplicates", "surplus", "stale", "misshapen"})
+      compare(name, count(name == "kept" ? "delivered" : name));
     compare("computations", number_at(summary_, "/computations"));
     compare("publications", number_at(summary_, "/publications"));
     const bool knows_traffic = !is_of_hosts_ || metrics_.rows() > 0;

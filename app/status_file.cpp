@@ -82,12 +82,11 @@ void StatusFile::write(const HostStatus& status, const std::string& state, const
                         {"messages", json_of(status.counts)},
                         {"skipped_ticks", status.skipped},
                         {"accuracy", number_or_null(mean_accuracy)}};
+  const std::string text = json.dump(2, ' ', false, ResultJson::error_handler_t::replace) + "\n";
   try {
-    folder_.write("status.json", json.dump(2, ' ', false, ResultJson::error_handler_t::replace) + "\n");
-  } catch (const RunFailed&) {  // what matters more will find the disk full, too
-    if (!why.empty())
-      std::ofstream(folder_.contents() / "status.json")
-          << json.dump(2, ' ', false, ResultJson::error_handler_t::replace) << "\n";  // in the room of the one before
+    folder_.write("status.json", text);
+  } catch (const RunFailed&) {                                                    // what matters more will find the disk full, too
+    if (!why.empty()) std::ofstream(folder_.contents() / "status.json") << text;  // in the room of the one before
   }
 }
 
