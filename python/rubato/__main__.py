@@ -13,25 +13,20 @@ from ._learner import at_place, factory_of
 def main(arguments=None):
     """Carries out a command; the exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    modules, learners, left = [], [], []
+    named, left = {"--python": [], "--learner": []}, []
     while arguments:
         argument = arguments.pop(0)
-        if argument == "--python" and arguments:
-            modules.append(arguments.pop(0))
-        elif argument.startswith("--python="):
-            modules.append(argument.partition("=")[2])
-        elif argument == "--learner" and arguments:
-            learners.append(arguments.pop(0))
-        elif argument.startswith("--learner="):
-            learners.append(argument.partition("=")[2])
+        option, is_joined, value = argument.partition("=")
+        if option in named and (is_joined or arguments):
+            named[option].append(value if is_joined else arguments.pop(0))
         else:
             left.append(argument)
-    for module in modules:
+    for module in named["--python"]:
         if not os.path.exists(module):
             print(f"rubato: --python {module}: there is no such file", file=sys.stderr)
             return 2
         runpy.run_path(module, run_name=os.path.splitext(os.path.basename(module))[0])
-    for place in learners:
+    for place in named["--learner"]:
         try:
             learner = at_place(place)
             _core.use_learners(factory_of(learner), bool(getattr(learner, "shared_test", False)))

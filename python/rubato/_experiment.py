@@ -80,18 +80,12 @@ class Experiment(Table):
             put(self, "_file", os.fspath(source))
             try:
                 with open(source, encoding="utf-8", newline="") as file:
-                    put(self, "_text", file.read())
+                    text = file.read()
             except OSError as error:
                 raise FileNotFoundError(f"{os.fspath(source)}: cannot be read: {error.strerror}") from None
             except UnicodeDecodeError:
                 raise InvalidExperiment(f"{os.fspath(source)}: is not TOML: its text is not UTF-8") from None
-            try:
-                put(self, "_base", tomllib.loads(self._text))
-            except tomllib.TOMLDecodeError:
-                put(self, "_base", {})
-                self.check()
-                raise
-            put(self, "_tree", _copied(self._base))
+            self._take(text)
         elif source is None or isinstance(source, dict):
             put(self, "_base", _copied(source or {}))
             put(self, "_text", document_of(self._base))
@@ -105,14 +99,17 @@ class Experiment(Table):
     def from_toml(cls, text: str) -> "Experiment":
         """The experiment of a TOML text; its paths are relative to the working directory."""
         made = cls()
-        object.__setattr__(made, "_text", text)
-        try:
-            object.__setattr__(made, "_base", tomllib.loads(text))
-        except tomllib.TOMLDecodeError:
-            made.check()
-            raise
-        object.__setattr__(made, "_tree", _copied(made._base))
+        made._take(text)
         return made
+
+    def _take(self, text):
+        object.__setattr__(self, "_text", text)
+        try:
+            object.__setattr__(self, "_base", tomllib.loads(text))
+        except tomllib.TOMLDecodeError:
+            self.check()
+            raise
+        object.__setattr__(self, "_tree", _copied(self._base))
 
     def __getitem__(self, path):
         """The value of a key by its dotted name: ``experiment["algorithm.eta"]``."""

@@ -3,13 +3,12 @@
 import html
 import json
 import os
-from collections.abc import Mapping
 
 import numpy
 
 from . import _core
 from ._experiment import Experiment
-from ._table import Columns
+from ._table import Columns, Named
 
 _head = _core.metrics_csv_head().strip().split(",")
 
@@ -21,40 +20,18 @@ def _number(text):
         return float(text) if text else float("nan")
 
 
-class Sample(Mapping):
+class Sample(Named):
     """What was measured at one instant; its names are the columns of metrics.csv."""
 
-    __slots__ = ("_values",)
-
-    def __init__(self, values):
-        self._values = values
-
-    def __getitem__(self, name):
-        return self._values[name]
-
-    def __iter__(self):
-        return iter(self._values)
-
-    def __len__(self):
-        return len(self._values)
-
-    def __getattr__(self, name):
-        if name == "_values":
-            raise AttributeError(name)
-        try:
-            return self._values[name]
-        except KeyError:
-            raise AttributeError(f"a sample has no {name}; it has {', '.join(self._values)}") from None
-
-    def __dir__(self):
-        return [*object.__dir__(self), *self._values]
+    __slots__ = ()
+    _missing = "a sample has no {}; it has {}"
 
     def __repr__(self):
         return f"Sample({', '.join(f'{name}={value:g}' for name, value in self._values.items())})"
 
 
 def sample_of(row):
-    return Sample(dict(zip(_head, map(_number, row.strip().split(",")))))
+    return Sample(zip(_head, map(_number, row.strip().split(","))))
 
 
 class Result:

@@ -7,11 +7,40 @@ from collections.abc import Mapping
 import numpy
 
 
-class Columns(Mapping):
+class Named(Mapping):
+    """Values by their names, which are attributes as well."""
+
+    __slots__ = ("_values",)
+    _missing: str
+
+    def __init__(self, values):
+        self._values = dict(values)
+
+    def __getitem__(self, name):
+        return self._values[name]
+
+    def __iter__(self):
+        return iter(self._values)
+
+    def __len__(self):
+        return len(self._values)
+
+    def __getattr__(self, name):
+        if name == "_values":  # while it is copied
+            raise AttributeError(name)
+        try:
+            return self._values[name]
+        except KeyError:
+            raise AttributeError(self._missing.format(name, ", ".join(self._values))) from None
+
+    def __dir__(self):
+        return [*object.__dir__(self), *self._values]
+
+
+class Columns(Named):
     """A table by its columns: names to numpy arrays, all of one length."""
 
-    def __init__(self, columns):
-        self._columns = dict(columns)
+    _missing = "there is no column {}; there are: {}"
 
     @classmethod
     def from_csv(cls, text: str) -> "Columns":
@@ -19,33 +48,15 @@ class Columns(Mapping):
         names = rows[0] if rows else []
         return cls((name, _numbers([row[i] for row in rows[1:]])) for i, name in enumerate(names))
 
-    def __getitem__(self, name):
-        return self._columns[name]
-
-    def __iter__(self):
-        return iter(self._columns)
-
-    def __len__(self):
-        return len(self._columns)
-
-    def __getattr__(self, name):
-        try:
-            return self.__dict__["_columns"][name]
-        except KeyError:
-            raise AttributeError(f"there is no column {name}; there are: {', '.join(self.__dict__.get('_columns', ()))}") from None
-
-    def __dir__(self):
-        return [*object.__dir__(self), *self._columns]
-
     def to_pandas(self):
         """The table as a pandas.DataFrame."""
         import pandas
 
-        return pandas.DataFrame(self._columns)
+        return pandas.DataFrame(self._values)
 
     def __repr__(self):
-        rows = len(next(iter(self._columns.values()), ()))
-        return f"{rows} rows of {', '.join(self._columns)}"
+        rows = len(next(iter(self._values.values()), ()))
+        return f"{rows} rows of {', '.join(self._values)}"
 
 
 def _numbers(texts):
