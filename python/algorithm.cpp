@@ -139,18 +139,17 @@ class PythonAlgorithm final : public Algorithm<Real> {
     with(work, [&](const auto& lent) { object_->attr("compute")(lent, PythonStep(step)); });
   }
   Payload publish(Work<Real>& work, const Step& step) override {
-    Payload payload;
-    with(work, [&](const auto& lent) {
-      payload = payload_from<Real>(object_->attr("publish")(lent, PythonStep(step)), step, work.pool);
+    return with(work, [&](const auto& lent) {
+      return payload_from<Real>(object_->attr("publish")(lent, PythonStep(step)), step, work.pool);
     });
-    return payload;
   }
   void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) override {
     with(work, [&](const auto& lent) {
       py::list messages;
       for (const Received<Real>& received : window) {
-        PythonMessage message{received.sender.value, received.sequence, received.weight, to_seconds(received.age), {}, {}};
-        message.take(received.payload, received.place);
+        PythonMessage message(received.payload, received.place);
+        message.sender = received.sender.value, message.sequence = received.sequence;
+        message.weight = received.weight, message.age = to_seconds(received.age);
         messages.append(std::move(message));
       }
       object_->attr("merge")(lent, PythonStep(step), messages);
@@ -159,32 +158,21 @@ class PythonAlgorithm final : public Algorithm<Real> {
   bool fits(const Payload& payload, const Step& step, std::uint32_t place) const override {
     if (!place_.overrides.fits) return Algorithm<Real>::fits(payload, step, place);
     return call_python(raised_, [&] {
-      PythonMessage message;
-      message.take(payload, place);
+      const PythonMessage message(payload, place);
       return object_->attr("fits")(tensors_of(message.common), tensors_of(message.own)).cast<bool>();
     });
   }
   void reclaim(Work<Real>& work, const Step& step, const Payload& payload) override {
     if (!place_.overrides.reclaim) return Algorithm<Real>::reclaim(work, step, payload);
-    with(work, [&](const auto& lent) {
-      PythonMessage message;
-      message.take(payload, 0);
-      object_->attr("reclaim")(lent, PythonStep(step), message);
-    });
+    with(work, [&](const auto& lent) { object_->attr("reclaim")(lent, PythonStep(step), PythonMessage(payload, 0)); });
   }
   void adopt(ConstVectorRef<Real> model) override {
     if (!place_.overrides.adopt) return void(numbers_of<Real>(x_) = model);
-    call_python(raised_, [&] {
-      py::array_t<Real> copy = new_array<Real>(static_cast<std::size_t>(model.size()));
-      std::copy(model.data(), model.data() + model.size(), copy.mutable_data());
-      object_->attr("adopt")(copy);
-    });
+    call_python(raised_, [&] { object_->attr("adopt")(array_of<Real>(model)); });
   }
   bool decide(Work<Real>& work, const Step& step) override {
     if (!place_.overrides.decide) return Algorithm<Real>::decide(work, step);
-    bool answer = false;
-    with(work, [&](const auto& lent) { answer = py::bool_(object_->attr("decide")(lent, PythonStep(step))); });
-    return answer;
+    return with(work, [&](const auto& lent) -> bool { return py::bool_(object_->attr("decide")(lent, PythonStep(step))); });
   }
   void reset(Work<Real>& work) override {
     if (place_.overrides.reset) with(work, [&](const auto& lent) { object_->attr("reset")(lent); });
@@ -201,10 +189,10 @@ class PythonAlgorithm final : public Algorithm<Real> {
 
  private:
   template <class Act>
-  void with(Work<Real>& work, Act act) {
-    call_python(raised_, [&] {
+  auto with(Work<Real>& work, Act act) {
+    return call_python(raised_, [&] {
       const LentWork<Real> lent(work, x_.count());
-      act(*lent);
+      return act(*lent);
     });
   }
 
@@ -214,25 +202,22 @@ class PythonAlgorithm final : public Algorithm<Real> {
     py::dict options;
     for (const OptionSpec& spec : place_.options) {
       const std::string name(spec.name);
-      py::object value;
-      switch (spec.type) {
-        case OptionType::number:
-          value = py::float_(PerClientNumber(reader.numbers(name)).of(client.value));
-          break;
-        case OptionType::whole:
-          value = py::int_(reader.whole(name));
-          break;
-        case OptionType::flag:
-          value = py::bool_(reader.flag(name));
-          break;
-        case OptionType::word:
-          value = py::str(reader.word(name));
-          break;
-        case OptionType::text:
-          value = py::str(reader.text(name));
-          break;
-      }
-      options[py::str(name)] = value;
+      const auto value = [&]() -> py::object {
+        switch (spec.type) {
+          case OptionType::number:
+            return py::float_(PerClientNumber(reader.numbers(name)).of(client.value));
+          case OptionType::whole:
+            return py::int_(reader.whole(name));
+          case OptionType::flag:
+            return py::bool_(reader.flag(name));
+          case OptionType::word:
+            return py::str(reader.word(name));
+          case OptionType::text:
+            return py::str(reader.text(name));
+        }
+        return py::none();
+      };
+      options[py::str(name)] = value();
     }
     return options;
   }

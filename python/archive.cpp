@@ -44,22 +44,14 @@ void write_array(Archive& archive, const py::handle& value) {
 
 void write(Archive& archive, const py::handle& value, int depth) {
   if (depth > deepest) throw py::type_error("the state of an algorithm has lists in lists without end");
+  const auto write_plain = [&](Kind kind, auto plain) {
+    write_kind(archive, kind);
+    archive(plain);
+  };
   if (value.is_none()) return write_kind(archive, Kind::none);
-  if (py::isinstance<py::bool_>(value)) {
-    bool flag = value.cast<bool>();
-    write_kind(archive, Kind::flag);
-    return archive(flag);
-  }
-  if (py::isinstance<py::int_>(value)) {
-    auto whole = value.cast<std::int64_t>();
-    write_kind(archive, Kind::whole);
-    return archive(whole);
-  }
-  if (py::isinstance<py::float_>(value)) {
-    auto number = value.cast<double>();
-    write_kind(archive, Kind::number);
-    return archive(number);
-  }
+  if (py::isinstance<py::bool_>(value)) return write_plain(Kind::flag, value.cast<bool>());
+  if (py::isinstance<py::int_>(value)) return write_plain(Kind::whole, value.cast<std::int64_t>());
+  if (py::isinstance<py::float_>(value)) return write_plain(Kind::number, value.cast<double>());
   if (py::isinstance<py::str>(value)) {
     auto words = value.cast<std::string>();
     write_kind(archive, Kind::text);
@@ -75,29 +67,25 @@ void write(Archive& archive, const py::handle& value, int depth) {
                        "tuples and dicts of them");
 }
 
+template <class Plain>
+Plain read_plain(Archive& archive) {
+  Plain plain{};
+  archive(plain);
+  return plain;
+}
+
 py::object read(Archive& archive, int depth) {
   archive.require(depth <= deepest);
-  Kind kind{};
-  archive(kind);
-  std::uint64_t count = 0;
+  const auto kind = read_plain<Kind>(archive);
   switch (kind) {
     case Kind::none:
       return py::none();
-    case Kind::flag: {
-      bool flag = false;
-      archive(flag);
-      return py::bool_(flag);
-    }
-    case Kind::whole: {
-      std::int64_t whole = 0;
-      archive(whole);
-      return py::int_(whole);
-    }
-    case Kind::number: {
-      double number = 0;
-      archive(number);
-      return py::float_(number);
-    }
+    case Kind::flag:
+      return py::bool_(read_plain<bool>(archive));
+    case Kind::whole:
+      return py::int_(read_plain<std::int64_t>(archive));
+    case Kind::number:
+      return py::float_(read_plain<double>(archive));
     case Kind::text: {
       std::string words;
       text(archive, words);
@@ -119,7 +107,7 @@ py::object read(Archive& archive, int depth) {
     case Kind::list:
     case Kind::tuple:
     case Kind::dict: {
-      archive(count);
+      const auto count = read_plain<std::uint64_t>(archive);
       archive.require(count <= archive.bytes_left(), "a list is longer than the archive");
       py::list values;
       for (std::uint64_t i = 0; i < count; ++i) values.append(read(archive, depth + 1));

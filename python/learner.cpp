@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <ranges>
 
 namespace rubato::python {
 
@@ -183,16 +184,10 @@ class LocalDoor final : public LearnerDoor<Real> {
     return loss;
   }
 
-  py::object rows_of(Picks picks) {
-    if (picks.empty()) return all_rows();
-    py::array_t<std::int64_t> rows = new_array<std::int64_t>(picks.size());
-    std::copy(picks.begin(), picks.end(), rows.mutable_data());
-    return rows;
-  }
+  py::object rows_of(Picks picks) { return picks.empty() ? all_rows() : py::object(array_of<std::int64_t>(picks)); }
   py::object all_rows() {
     if (*all_rows_) return *all_rows_;
-    py::array_t<std::int64_t> rows = new_array<std::int64_t>(facts_.samples);
-    for (std::uint32_t i = 0; i < facts_.samples; ++i) rows.mutable_data()[i] = i;
+    const auto rows = array_of<std::int64_t>(std::views::iota(0u, facts_.samples));
     py::detail::array_proxy(rows.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
     all_rows_.set(rows);
     return *all_rows_;

@@ -52,9 +52,9 @@ WorkerPool::WorkerPool(py::object factory, std::size_t workers, bool is_double, 
       factory_{std::move(factory)},
       workers_{workers},
       is_double_{is_double},
-      dimension_{static_cast<std::size_t>(dimension)} {
-  const std::size_t vector = whole_pages(dimension_ * (is_double ? sizeof(double) : sizeof(float)));
-  bytes_each_ = whole_pages(sizeof(Slot)) + 2 * vector + whole_pages(most_rows_each * sizeof(std::uint32_t));
+      dimension_{static_cast<std::size_t>(dimension)},
+      vector_bytes_{whole_pages(dimension_ * (is_double ? sizeof(double) : sizeof(float)))} {
+  bytes_each_ = whole_pages(sizeof(Slot)) + 2 * vector_bytes_ + whole_pages(most_rows_each * sizeof(std::uint32_t));
   void* memory = mmap(nullptr, bytes_each_ * workers_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::runtime_error("no memory to share with " + std::to_string(workers) + " processes");
   memory_ = static_cast<std::byte*>(memory);
@@ -86,15 +86,11 @@ WorkerPool::Lent::~Lent() {
   pool_.free_.push_back(worker_);
   pool_.changed_.notify_one();
 }
-WorkerPool::Slot& WorkerPool::Lent::slot() const { return *std::launder(reinterpret_cast<Slot*>(pool_.memory_of(worker_))); }
+WorkerPool::Slot& WorkerPool::slot_of(std::size_t worker) { return *std::launder(reinterpret_cast<Slot*>(memory_of(worker))); }
+WorkerPool::Slot& WorkerPool::Lent::slot() const { return pool_.slot_of(worker_); }
 std::byte* WorkerPool::Lent::x() const { return pool_.memory_of(worker_) + whole_pages(sizeof(Slot)); }
-std::byte* WorkerPool::Lent::g() const {
-  return x() + whole_pages(pool_.dimension_ * (pool_.is_double_ ? sizeof(double) : sizeof(float)));
-}
-std::uint32_t* WorkerPool::Lent::rows() const {
-  return reinterpret_cast<std::uint32_t*>(g() +
-                                          whole_pages(pool_.dimension_ * (pool_.is_double_ ? sizeof(double) : sizeof(float))));
-}
+std::byte* WorkerPool::Lent::g() const { return x() + pool_.vector_bytes_; }
+std::uint32_t* WorkerPool::Lent::rows() const { return reinterpret_cast<std::uint32_t*>(g() + pool_.vector_bytes_); }
 
 void WorkerPool::Lent::ask() const {
   Slot& asked = slot();
@@ -116,9 +112,8 @@ void WorkerPool::started(const std::vector<int>& processes) { processes_ = proce
 
 void WorkerPool::end() {
   for (std::size_t i = 0; i < processes_.size(); ++i) {
-    Slot& slot = *std::launder(reinterpret_cast<Slot*>(memory_of(i)));
-    slot.question = Question::end;
-    sem_post(&slot.asked);
+    slot_of(i).question = Question::end;
+    sem_post(&slot_of(i).asked);
   }
   for (const int process : processes_) waitpid(process, nullptr, 0);
   processes_.clear();
@@ -135,7 +130,7 @@ void WorkerPool::serve(std::size_t worker) {
 
 template <class Real>
 void WorkerPool::serve_as(std::size_t worker) {
-  Slot& slot = *std::launder(reinterpret_cast<Slot*>(memory_of(worker)));
+  Slot& slot = slot_of(worker);
   const Lent here(*this, worker);  // for its places alone
   LearnerMemories memories;
   std::map<std::uint32_t, std::shared_ptr<LearnerDoor<Real>>> doors;

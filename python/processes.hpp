@@ -58,12 +58,13 @@ class WorkerPool {
   template <class Real>
   void serve_as(std::size_t worker);
   std::byte* memory_of(std::size_t worker) const { return memory_ + worker * bytes_each_; }
+  Slot& slot_of(std::size_t worker);
 
   const int owner_;  // the process that forks
   Kept factory_;
   std::size_t workers_;
   bool is_double_;
-  std::size_t dimension_;
+  std::size_t dimension_, vector_bytes_;
   std::size_t bytes_each_ = 0;
   std::byte* memory_ = nullptr;
   std::mutex mutex_;

@@ -26,7 +26,7 @@ using config::Experiment;
 /// What rubato.run() hands over, and what the engine calls while it goes on. It stays where it is.
 class PythonRun {
  public:
-  PythonRun(const py::dict& asked, bool is_double) : is_double_{is_double} {
+  explicit PythonRun(const py::dict& asked) {
     if (is_in_callback()) throw std::runtime_error("a run cannot be called for from a callback of another run: let that end first");
     const auto callable = [&](const char* name) { return asked[name].cast<py::object>(); };
     on_sample_ = callable("on_sample"), stop_when_ = callable("stop_when"), on_progress_ = callable("on_progress");
@@ -34,10 +34,7 @@ class PythonRun {
     has_learner_ = !learner_of_.is_none();
     const py::object pool = asked["pool"];
     if (!pool.is_none()) pool_ = pool.cast<std::shared_ptr<WorkerPool>>();
-    if (is_double_)
-      bring<double>(options_.own_double, asked);
-    else
-      bring<float>(options_.own_float, asked);
+    bring(options_.own_float, asked), bring(options_.own_double, asked);
     options_.threads = asked["threads"].cast<unsigned>();
     options_.data_dir = asked["data_dir"].cast<std::filesystem::path>();
     options_.dry_run = asked["dry_run"].cast<bool>(), options_.checks = asked["checks"].cast<bool>();
@@ -147,7 +144,7 @@ class PythonRun {
   }
 
   Raised raised_;
-  bool is_double_, has_learner_ = false;
+  bool has_learner_ = false;
   RunOptions options_;
   std::atomic<bool> stop_{false};
   py::object on_sample_, stop_when_, on_progress_, on_note_, learner_of_;
@@ -187,8 +184,6 @@ void use_learners(const py::object& of, bool shared_test) {
   known_learners() = fresh.release();
 }
 
-bool is_double(const Experiment& experiment) { return experiment.precision == Scalar::float64; }
-
 Provenance origin_of(const py::dict& asked) {
   return {asked["command"].cast<std::string>(), asked["started_at"].cast<std::string>(), asked["machine"].cast<std::string>()};
 }
@@ -198,7 +193,7 @@ py::tuple handed_out(RunResult result, PythonRun& python_run) {
 }
 
 py::tuple run_for_python(const Experiment& experiment, const py::dict& asked) {
-  PythonRun python_run(asked, is_double(experiment));
+  PythonRun python_run(asked);
   const auto out = asked["out"].cast<std::filesystem::path>();
   const Provenance origin = origin_of(asked);
   const bool resumes = asked["resumes"].cast<bool>();
@@ -211,7 +206,7 @@ py::tuple run_for_python(const Experiment& experiment, const py::dict& asked) {
 }
 
 py::tuple replay_for_python(const Experiment& experiment, const std::filesystem::path& place, const py::dict& asked) {
-  PythonRun python_run(asked, is_double(experiment));
+  PythonRun python_run(asked);
   const ReplayedRun replayed = python_run.perform([&] { return replay_in(place, experiment, python_run.options()); });
   return py::make_tuple(replayed.recorded.model, replayed.recorded.timeline, replayed.again.model, replayed.again.timeline);
 }

@@ -6,6 +6,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <string>
 
 namespace rubato::python {
@@ -33,6 +34,14 @@ inline py::array view_of_any(const Tensor& tensor) {
 template <class Number>
 py::array_t<Number> new_array(std::size_t count) {
   return py::array_t<Number>(static_cast<py::ssize_t>(count));
+}
+
+/// An array with copies of the numbers of a range.
+template <class Number, class Range>
+py::array_t<Number> array_of(const Range& numbers) {
+  py::array_t<Number> array = new_array<Number>(static_cast<std::size_t>(numbers.size()));
+  std::copy(numbers.begin(), numbers.end(), array.mutable_data());
+  return array;
 }
 
 /// "float32 array of shape (3, 4)", "list".

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <memory>
+#include <ranges>
 #include <vector>
 
 #include "python/calls.hpp"
@@ -57,27 +58,22 @@ class PythonWorkOf final : public PythonWork {
   py::object batch(std::uint64_t number) override {
     const typename Scratch<Real>::Frame frame(work().scratch);
     const Picks picks = work().batch(number);
-    const std::size_t count = picks.empty() ? work().learner.samples() : picks.size();
-    py::array_t<std::int64_t> rows = new_array<std::int64_t>(count);
-    for (std::size_t i = 0; i < count; ++i) rows.mutable_data()[i] = picks.empty() ? static_cast<std::int64_t>(i) : picks[i];
-    return rows;
+    return picks.empty() ? array_of<std::int64_t>(std::views::iota(0u, samples())) : array_of<std::int64_t>(picks);
   }
 
   py::object uniforms(std::uint64_t number, std::int64_t count) override {
     const typename Scratch<Real>::Frame frame(work().scratch);
-    return copied(work().uniforms(number, count_of(count)));
+    return array_of<Real>(work().uniforms(number, count_of(count)));
   }
   py::object noise(std::uint64_t number, std::int64_t count, double deviation) override {
     const typename Scratch<Real>::Frame frame(work().scratch);
-    return copied(work().noise(number, count_of(count), deviation));
+    return array_of<Real>(work().noise(number, count_of(count), deviation));
   }
   py::object coordinates(std::uint64_t number, std::uint32_t peer, std::int64_t dimension, std::int64_t count) override {
     const typename Scratch<Real>::Frame frame(work().scratch);
     if (count > dimension) throw py::value_error("there are fewer coordinates than are asked for");
     const Picks picks = work().coordinates(number, ClientId{peer}, count_of(dimension), count_of(count));
-    py::array_t<std::int64_t> chosen = new_array<std::int64_t>(picks.size());
-    std::copy(picks.begin(), picks.end(), chosen.mutable_data());
-    return chosen;
+    return array_of<std::int64_t>(picks);
   }
   std::uint32_t samples() const override { return work().learner.samples(); }
   std::uint64_t local_batches() const override { return work().local_batches(); }
@@ -100,11 +96,6 @@ class PythonWorkOf final : public PythonWork {
     copy = work().pool.template make<Real>(dimension_);
     std::memcpy(copy.template writable<Real>(), numbers, dimension_ * sizeof(Real));
     return {copy.template data<Real>(), size};
-  }
-  static py::object copied(VectorRef<Real> numbers) {
-    py::array_t<Real> copy = new_array<Real>(static_cast<std::size_t>(numbers.size()));
-    std::copy(numbers.data(), numbers.data() + numbers.size(), copy.mutable_data());
-    return copy;
   }
 
   Work<Real>* work_;
@@ -148,19 +139,18 @@ struct PythonStep {
 
 /// A message of a window. Its tensors may be kept.
 struct PythonMessage {
-  std::uint32_t sender = 0;
-  std::uint64_t sequence = 0;
-  double weight = 1;
-  double age = 0;
-  std::vector<Tensor> common, own;
-
-  /// The tensors of a payload that its receiver at this place sees.
-  void take(const Payload& payload, std::uint32_t place) {
+  /// With the tensors of a payload that its receiver at this place sees.
+  PythonMessage(const Payload& payload, std::uint32_t place) {
     for (const Tensor& tensor : payload.common)
       if (tensor) common.push_back(tensor);
     const std::size_t first = std::size_t{place} * payload.own_each;
     for (std::size_t i = first; i < first + payload.own_each && i < payload.own.size(); ++i) own.push_back(payload.own[i]);
   }
+  std::uint32_t sender = 0;
+  std::uint64_t sequence = 0;
+  double weight = 1;
+  double age = 0;
+  std::vector<Tensor> common, own;
 };
 
 void bind_work(py::module_& module);
