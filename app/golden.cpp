@@ -1,7 +1,6 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
-#include <set>
 
 #include "app/commands.hpp"
 #include "app/golden/golden.hpp"

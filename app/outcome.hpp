@@ -2,7 +2,6 @@
 // folder.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <set>
 #include <string>

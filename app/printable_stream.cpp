@@ -1,6 +1,5 @@
 #include "app/printable_stream.hpp"
 
-#include <algorithm>
 #include <mutex>
 #include <ostream>
 #include <streambuf>

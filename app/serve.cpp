@@ -1,7 +1,4 @@
-#include <fmt/format.h>
-
 #include <chrono>
-#include <iostream>
 #include <stdexcept>
 #include <thread>
 

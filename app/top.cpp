@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <poll.h>
 #include <termios.h>
 #include <unistd.h>

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstring>
 #include <deque>
-#include <optional>
 #include <utility>
 
 #include "python/archive.hpp"

@@ -1,7 +1,5 @@
 #include "python/archive.hpp"
 
-#include <cstring>
-
 namespace rubato::python {
 
 namespace {

@@ -3,7 +3,6 @@
 #include <rubato/app/bindings.hpp>
 #include <rubato/experiment/file/experiment_file.hpp>
 
-#include <pybind11/functional.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 

@@ -6,13 +6,11 @@
 #include <rubato/results/run_folder.hpp>
 #include <rubato/run.hpp>
 
-#include <pybind11/functional.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
 #include <atomic>
 #include <cstring>
-#include <optional>
 
 #include "python/learner.hpp"
 #include "python/processes.hpp"

@@ -1,6 +1,5 @@
 #include "web/page_tables.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <stdexcept>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
 #include "experiment/file/resolve.hpp"
 #include "results/result_text.hpp"

@@ -1,9 +1,7 @@
 #include "web/run_files.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>

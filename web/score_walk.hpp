@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "experiment/file/resolve.hpp"
 #include "web/score.hpp"

@@ -5,10 +5,8 @@
 // start of the run plus its seconds of the experiment.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <string_view>
 

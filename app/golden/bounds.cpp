@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <limits>
-#include <string>
 
 #include "algos/noloco.hpp"
 #include "app/golden/cases.hpp"

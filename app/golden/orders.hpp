@@ -1,8 +1,8 @@
 // Golden cases of a centre without rounds: what became of every order, in a world of tables.
 #pragma once
 
-#include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 

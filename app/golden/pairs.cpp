@@ -1,6 +1,4 @@
 // Golden cases of exchanges in pairs: in continuous time through the pair protocol, and as sequences of steps.
-#include <algorithm>
-#include <deque>
 #include <set>
 
 #include "algos/acid.hpp"

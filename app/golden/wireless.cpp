@@ -1,8 +1,6 @@
 // Golden cases about radio: SINR and delays, fading and stragglers of asynchronous DSGD (docs/references.md#channel,
 // docs/references.md#asynchronous-dsgd), sums over the air and their slots.
-#include <algorithm>
 #include <cmath>
-#include <optional>
 #include <set>
 
 #include "app/golden/cases.hpp"

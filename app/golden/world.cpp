@@ -1,6 +1,5 @@
 // Golden cases about graphs, mixing matrices and partitions.
 #include <algorithm>
-#include <cstdlib>
 #include <stdexcept>
 
 #include "app/golden/cases.hpp"

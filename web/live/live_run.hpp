@@ -5,7 +5,6 @@
 #include <deque>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "experiment/file/resolve.hpp"
 #include "results/run_result.hpp"

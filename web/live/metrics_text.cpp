@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <initializer_list>
 
 #include "results/columns.hpp"
 #include "results/summary.hpp"

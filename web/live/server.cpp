@@ -9,7 +9,6 @@
 #include <boost/beast/websocket.hpp>
 #include <map>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <thread>
 
