@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -35,9 +36,8 @@ constexpr double of_scores = 1e-5;     // of losses in float32
 constexpr double of_consensus = 1e-4;  // of squares that nearly cancel
 
 double sum_of(const Table& table, std::string_view column) {
-  double sum = 0;
-  for (std::size_t i = 0, at = table.column(column); i < table.rows(); ++i) sum += table.row(i)[at];
-  return sum;
+  const std::vector<double> values = table.values_of(table.column(column));
+  return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
 // ---- a run ---------------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #include "web/page_tables.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <stdexcept>
@@ -23,16 +24,10 @@ bool is_always_there(const std::string& name) {
   return false;
 }
 
-Json column_of(const Table& table, std::size_t column) {
-  Json values = Json::array();
-  for (std::size_t i = 0; i < table.rows(); ++i) values.push_back(shown_number(table.row(i)[column]));
-  return values;
-}
+Json column_of(const Table& table, std::size_t column) { return json_list(table.values_of(column), shown_number); }
 
 bool says_something(const Table& table, std::size_t column) {
-  for (std::size_t i = 0; i < table.rows(); ++i)
-    if (const double value = table.row(i)[column]; std::isfinite(value) && value != 0) return true;
-  return false;
+  return std::ranges::any_of(table.values_of(column), [](double value) { return std::isfinite(value) && value != 0; });
 }
 
 double mean_of(double sum, std::uint64_t count) { return count ? sum / static_cast<double>(count) : not_known; }

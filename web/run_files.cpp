@@ -88,4 +88,10 @@ std::size_t Table::column(std::string_view name) const {
   return static_cast<std::size_t>(found - columns_.begin());
 }
 
+std::vector<double> Table::values_of(std::size_t column) const {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < rows(); ++i) values.push_back(row(i)[column]);
+  return values;
+}
+
 }  // namespace rubato::web

@@ -31,6 +31,8 @@ class Table {
   std::span<const double> row(std::size_t index) const { return {values_.data() + index * columns_.size(), columns_.size()}; }
   /// Throws std::invalid_argument if there is no such column.
   std::size_t column(std::string_view name) const;
+  /// Row by row.
+  std::vector<double> values_of(std::size_t column) const;
 
  private:
   void add_row(std::string_view line, std::size_t number);

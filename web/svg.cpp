@@ -126,16 +126,9 @@ std::string plot(std::string_view title, const std::vector<double>& xs, const st
   return framed(height, title, inside);
 }
 
-std::vector<double> column_of(const Table& table, std::string_view name) {
-  std::vector<double> values;
-  const std::size_t column = table.column(name);
-  for (std::size_t i = 0; i < table.rows(); ++i) values.push_back(table.row(i)[column]);
-  return values;
-}
-
 std::string curves(const fs::path& folder, std::string_view card) {
   const Table metrics(folder / "metrics.csv");
-  const auto of = [&](std::string_view name) { return column_of(metrics, name); };
+  const auto of = [&](std::string_view name) { return metrics.values_of(metrics.column(name)); };
   const std::vector<double> xs = of("seconds");
   if (card == "accuracy")
     return plot(card, xs,

@@ -137,9 +137,8 @@ std::string clients_of(const fs::path& folder, double start) {
   const double end = metrics.rows() > 0 ? metrics.row(metrics.rows() - 1)[metrics.column("seconds")] : 0;
   std::string values;
   for (const char* column : {"accuracy", "loss", "computations"}) {
-    std::vector<double> of_clients;
-    for (std::size_t i = 0; i < clients.rows(); ++i)
-      if (const double value = clients.row(i)[clients.column(column)]; std::isfinite(value)) of_clients.push_back(value);
+    std::vector<double> of_clients = clients.values_of(clients.column(column));
+    std::erase_if(of_clients, [](double value) { return !std::isfinite(value); });
     if (!of_clients.empty()) values += histogram(std::string("clients/") + column, of_clients);
   }
   return values.empty() ? "" : framed(event_of(start + end, static_cast<std::uint64_t>(std::llround(end * 1e3)), values));

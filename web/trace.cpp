@@ -59,7 +59,7 @@ class TraceWriter {
       case StepKind::measure:
         return;
       case StepKind::compute:
-        return slice("compute", step.client, step.at, short_slice, number("index", step.index));
+        return slice("compute", track(step.client), step.at, short_slice, number("index", step.index));
       case StepKind::publish:
         return add_publication(step);
       case StepKind::merge:
@@ -102,8 +102,8 @@ class TraceWriter {
     return "the first " + std::to_string(steps_) + " steps of the record; later ones are left out to keep the trace small";
   }
 
-  void event(const char* phase, const std::string& name, ClientId client, Time at, const std::string& rest) {
-    place(at, ",\n{\"ph\":\"" + std::string(phase) + "\",\"pid\":1,\"tid\":" + track(client) +
+  void event(const char* phase, const std::string& name, const std::string& on, Time at, const std::string& rest) {
+    place(at, ",\n{\"ph\":\"" + std::string(phase) + "\",\"pid\":1,\"tid\":" + on +
                   ",\"ts\":" + microseconds(at.time_since_epoch()) + ",\"name\":\"" + name + "\"" + rest + "}");
   }
 
@@ -137,12 +137,12 @@ class TraceWriter {
          << "sort_index\",\"args\":{\"sort_index\":" << 2 * std::uint64_t{client.value} + behind << "}}";
   }
 
-  void slice(const std::string& name, ClientId client, Time from, Duration length, const std::string& facts) {
-    event("X", name, client, from, ",\"dur\":" + microseconds(length) + ",\"args\":{" + facts + "}");
+  void slice(const std::string& name, const std::string& on, Time from, Duration length, const std::string& facts) {
+    event("X", name, on, from, ",\"dur\":" + microseconds(length) + ",\"args\":{" + facts + "}");
   }
 
   void instant(const std::string& name, ClientId client, Time at, const char* scope, const std::string& facts) {
-    event("i", name, client, at, std::string(",\"s\":\"") + scope + "\",\"args\":{" + facts + "}");
+    event("i", name, track(client), at, std::string(",\"s\":\"") + scope + "\",\"args\":{" + facts + "}");
   }
 
   void name_track(ClientId client) {
@@ -154,7 +154,7 @@ class TraceWriter {
     slice(is_unification       ? "unification"
           : is_hand_over(step) ? "hand-over"
                                : "publish",
-          step.client, step.at, short_slice, number("index", step.index) + "," + number("receivers", step.entries.size()));
+          track(step.client), step.at, short_slice, number("index", step.index) + "," + number("receivers", step.entries.size()));
     if (is_unification) instant("unification", step.client, step.at, "g", number("index", step.index));
     for (const StepEntry& entry : step.entries) {
       published_[name_of(step.client, step.message, entry)] = step.at;
@@ -169,22 +169,20 @@ class TraceWriter {
       merged = step.at;
       if (opening < step.at) {
         name_mailbox(step.client);
-        place(opening, ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":" + mailbox(step.client) +
-                           ",\"ts\":" + microseconds(opening.time_since_epoch()) + ",\"name\":\"window\",\"dur\":" +
-                           microseconds(step.at - opening) + ",\"args\":{" + number("messages", step.entries.size()) + "}}");
+        slice("window", mailbox(step.client), opening, step.at - opening, number("messages", step.entries.size()));
       }
     }
     add_receipt(step, "merge");
   }
 
   void add_receipt(const Step& step, const char* name) {
-    slice(name, step.client, step.at, short_slice, number("messages", step.entries.size()));
+    slice(name, track(step.client), step.at, short_slice, number("messages", step.entries.size()));
     for (const StepEntry& entry : step.entries) {
       const auto published = published_.find(name_of(entry.peer, step.message, entry));
       if (published == published_.end()) continue;
       const std::string id = R"(,"cat":"message","id":)" + std::to_string(++arrows_);
-      event("s", "message", entry.peer, published->second, id);
-      event("f", "message", step.client, step.at, id + R"(,"bp":"e")");
+      event("s", "message", track(entry.peer), published->second, id);
+      event("f", "message", track(step.client), step.at, id + R"(,"bp":"e")");
       message(entry.peer, step.client, published->second, step.at, name == std::string_view("adopt") ? "adopted" : "merged");
     }
   }
