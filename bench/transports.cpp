@@ -203,20 +203,20 @@ void send_until_over(const Case& test, const Identities& keys, const fs::path& f
     std::fill_n(models.back().writable<float>(), test.bytes / sizeof(float), first_number(i));
   }
   NoSink no_sink;
-  ZmqTransport transport(options_of(sender, test, keys, folder), pool);
-  announce(transport, shared->address_of_sender, shared->sender_listens);
+  const auto transport = ZmqTransport::open(options_of(sender, test, keys, folder), pool);
+  announce(*transport, shared->address_of_sender, shared->sender_listens);
   wait_for(shared->receiver_listens);
-  transport.reach(receiver, shared->address_of_receiver.data());
-  transport.start(no_sink);
+  transport->reach(receiver, shared->address_of_receiver.data());
+  transport->start(no_sink);
   Parcel parcel{.kind = ParcelKind::message, .when_full = WhenFull::refuse, .head = std::vector<std::byte>(64), .tensors = {}};
   for (std::size_t next = 0; !shared->is_over;) {
     parcel.tensors = {models[next % models.size()]};
-    if (transport.send(receiver, parcel))
+    if (transport->send(receiver, parcel))
       ++next;
     else
       std::this_thread::sleep_for(1ms);
   }
-  transport.stop({});
+  transport->stop({});
 }
 
 pid_t fork_sender(const Case& test, const Identities& keys, const fs::path& folder, int payloads, SharedMemory& shared) {
@@ -236,14 +236,14 @@ pid_t fork_sender(const Case& test, const Identities& keys, const fs::path& fold
 double receive(const Case& test, const Identities& keys, const fs::path& folder, Duration visit, SharedMemory& shared) {
   TensorPool pool;
   Meter meter(test.bytes, visit / 2, visit);
-  ZmqTransport transport(options_of(receiver, test, keys, folder), pool);
-  announce(transport, shared->address_of_receiver, shared->receiver_listens);
+  const auto transport = ZmqTransport::open(options_of(receiver, test, keys, folder), pool);
+  announce(*transport, shared->address_of_receiver, shared->receiver_listens);
   wait_for(shared->sender_listens);
-  transport.reach(sender, shared->address_of_sender.data());
-  transport.start(meter);
+  transport->reach(sender, shared->address_of_sender.data());
+  transport->start(meter);
   const double rate = meter.bytes_per_second();
   shared->is_over = true;
-  transport.stop({});
+  transport->stop({});
   return rate;
 }
 

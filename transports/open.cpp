@@ -65,7 +65,7 @@ OpenTransport open_transport(TransportOptions options, TensorPool& pool) {
   }
   if (std::ranges::any_of(carried_by_zmq, [&](std::string_view scheme) { return has_scheme(address, scheme); })) {
     raise_descriptor_limit();
-    auto sockets = std::make_unique<ZmqTransport>(std::move(options), pool);
+    auto sockets = ZmqTransport::open(std::move(options), pool);
     std::string warning = sockets->warning();
     return {std::move(sockets), std::move(warning)};
   }

@@ -167,22 +167,20 @@ ZmqWatch::Limits watch_limits(const TransportOptions& options) {
           .silence = limits.silence};
 }
 
-}  // namespace
-
-class ZmqTransport::Engine {
+class Sockets final : public ZmqTransport {
  public:
-  Engine(TransportOptions options, TensorPool& pool);
-  ~Engine();
+  Sockets(TransportOptions options, TensorPool& pool);
+  ~Sockets() override { stop(Duration::zero()); }
 
-  void reach(HostId host, const std::string& address);
-  void start(ParcelSink& sink);
-  bool send(HostId to, Parcel parcel);
-  void stop(Duration linger);
-  TransportCounts counts() const;
+  void reach(HostId host, const std::string& address) override;
+  void start(ParcelSink& sink) override;
+  bool send(HostId to, Parcel parcel) override;
+  void stop(Duration linger) override;
+  TransportCounts counts() const override;
 
-  HostId self() const { return options_.self; }
-  const std::string& endpoint() const { return endpoint_; }
-  const std::string& warning() const { return warning_; }
+  HostId self() const override { return options_.self; }
+  const std::string& endpoint() const override { return endpoint_; }
+  const std::string& warning() const override { return warning_; }
 
  private:
   std::vector<std::string> public_keys() const;
@@ -241,7 +239,7 @@ class ZmqTransport::Engine {
   std::thread thread_;
 };
 
-ZmqTransport::Engine::Engine(TransportOptions options, TensorPool& pool)
+Sockets::Sockets(TransportOptions options, TensorPool& pool)
     : options_{(check(options), std::move(options))},
       context_{1, static_cast<int>(options_.hosts.size()) + 16},
       gatekeeper_{context_, public_keys()},
@@ -268,16 +266,14 @@ ZmqTransport::Engine::Engine(TransportOptions options, TensorPool& pool)
   if (warning_.empty()) warning_ = descriptor_warning(options_.hosts.size());
 }
 
-ZmqTransport::Engine::~Engine() { stop(Duration::zero()); }
-
-std::vector<std::string> ZmqTransport::Engine::public_keys() const {
+std::vector<std::string> Sockets::public_keys() const {
   std::vector<std::string> keys;
   if (options_.secret.is_there())
     for (const TransportHost& host : options_.hosts) keys.push_back(host.public_key);
   return keys;
 }
 
-void ZmqTransport::Engine::set_common(zmq::socket_t& socket) {
+void Sockets::set_common(zmq::socket_t& socket) {
   const TransportLimits& limits = options_.limits;
   socket.set(zmq::sockopt::linger, 0);
   socket.set(zmq::sockopt::handshake_ivl, milliseconds(limits.handshake));
@@ -291,7 +287,7 @@ void ZmqTransport::Engine::set_common(zmq::socket_t& socket) {
   socket.set(zmq::sockopt::tcp_maxrt, milliseconds(limits.silence));
 }
 
-zmq::socket_t ZmqTransport::Engine::made_incoming() {
+zmq::socket_t Sockets::made_incoming() {
   zmq::socket_t socket(context_, zmq::socket_type::pull);
   set_common(socket);
   socket.set(zmq::sockopt::rcvhwm, frames(options_.limits.flight_bytes, options_.limits));
@@ -305,7 +301,7 @@ zmq::socket_t ZmqTransport::Engine::made_incoming() {
   return socket;
 }
 
-zmq::socket_t ZmqTransport::Engine::made_outgoing(HostId to) {
+zmq::socket_t Sockets::made_outgoing(HostId to) {
   zmq::socket_t socket(context_, zmq::socket_type::push);
   set_common(socket);
   const TransportLimits& limits = options_.limits;
@@ -324,7 +320,7 @@ zmq::socket_t ZmqTransport::Engine::made_outgoing(HostId to) {
   return socket;
 }
 
-void ZmqTransport::Engine::listen() {
+void Sockets::listen() {
   const TransportHost& own = options_.hosts[options_.self.value];
   const std::string address = options_.bind.empty() ? own.address : options_.bind;
   check_address(address, "host " + in_quotes(own.name), true);
@@ -341,7 +337,7 @@ void ZmqTransport::Engine::listen() {
   endpoint_ = incoming_.get(zmq::sockopt::last_endpoint);
 }
 
-void ZmqTransport::Engine::reach(HostId host, const std::string& address) {
+void Sockets::reach(HostId host, const std::string& address) {
   const std::string whose = "host " + in_quotes(name_of(host));
   check_address(address, whose, false);
   const std::string warning = plain_text_warning(options_, address, whose);
@@ -350,7 +346,7 @@ void ZmqTransport::Engine::reach(HostId host, const std::string& address) {
   for (const std::string& source : sources_of(address)) watch_.trust(source);
 }
 
-void ZmqTransport::Engine::start(ParcelSink& sink) {
+void Sockets::start(ParcelSink& sink) {
   sink_ = &sink;
   for (std::size_t host = 0; host < outgoing_.size(); ++host) {
     if (!outgoing_[host]) continue;
@@ -366,7 +362,7 @@ void ZmqTransport::Engine::start(ParcelSink& sink) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-bool ZmqTransport::Engine::send(HostId to, Parcel parcel) {
+bool Sockets::send(HostId to, Parcel parcel) {
   const bool is_host = to.value < outgoing_.size() && outgoing_[to.value];
   if (!is_host || is_stopping_ || !fits(parcel, options_.limits.frame)) return ++refused_, false;
   const std::size_t bytes = parcel.bytes();
@@ -379,7 +375,7 @@ bool ZmqTransport::Engine::send(HostId to, Parcel parcel) {
   return true;
 }
 
-void ZmqTransport::Engine::stop(Duration linger) {
+void Sockets::stop(Duration linger) {
   if (is_stopping_.exchange(true)) return;
   stop_at_ = (monotonic_now() + linger).count();
   has_deadline_ = true;
@@ -391,13 +387,13 @@ void ZmqTransport::Engine::stop(Duration linger) {
   context_.close();  // waits until ZeroMQ has let go of every tensor
 }
 
-bool ZmqTransport::Engine::is_done() const {
+bool Sockets::is_done() const {
   if (!has_deadline_) return false;
   if (monotonic_now().count() >= stop_at_) return true;
   return std::ranges::none_of(outgoing_, [](const auto& way) { return way && way->has_waiting(); });
 }
 
-void ZmqTransport::Engine::run() {
+void Sockets::run() {
   while (!is_done()) {
     const bool has_received = receive();
     const bool has_sent = transmit();
@@ -409,14 +405,14 @@ void ZmqTransport::Engine::run() {
   close_sockets();
 }
 
-bool ZmqTransport::Engine::receive() {
+bool Sockets::receive() {
   const Duration end = monotonic_now() + turn_time;
   int received = 0;
   while (received < frames_a_turn && monotonic_now() < end && receive_frame()) ++received;
   return received > 0;
 }
 
-bool ZmqTransport::Engine::receive_frame() {
+bool Sockets::receive_frame() {
   if (!incoming_.recv(messages_[0], zmq::recv_flags::dontwait)) return false;
   std::size_t count = 1;
   bool is_whole = true;
@@ -447,7 +443,7 @@ bool ZmqTransport::Engine::receive_frame() {
 
 // Each costs some microseconds, and a host may send two hundred thousand a second. Connections are read in turn: the others
 // lose little while one of them waits.
-bool ZmqTransport::Engine::keeps_pace(std::optional<HostId> from, Duration now) {
+bool Sockets::keeps_pace(std::optional<HostId> from, Duration now) {
   if (!from || paces_.empty() || paces_[from->value].take(now)) return true;
   ++hasty_;
   has_hasty_ = true;
@@ -455,7 +451,7 @@ bool ZmqTransport::Engine::keeps_pace(std::optional<HostId> from, Duration now) 
 }
 
 // False: the sink took more memory than there is. That ends the parcel, and not the host.
-bool ZmqTransport::Engine::hand_over(Reception::Arrived arrived, Duration when) {
+bool Sockets::hand_over(Reception::Arrived arrived, Duration when) {
   try {
     sink_->on_parcel(arrived.from, std::move(arrived.parcel), when);
     return true;
@@ -466,14 +462,14 @@ bool ZmqTransport::Engine::hand_over(Reception::Arrived arrived, Duration when) 
   }
 }
 
-bool ZmqTransport::Engine::transmit() {
+bool Sockets::transmit() {
   bool has_sent = false;
   for (const auto& way : outgoing_)
     if (way && way->has_waiting()) has_sent = way->pump(frames_a_turn) || has_sent;
   return has_sent;
 }
 
-void ZmqTransport::Engine::guard() {
+void Sockets::guard() {
   gatekeeper_.answer();
   watch_.listen();
   publish_counts();
@@ -485,11 +481,11 @@ void ZmqTransport::Engine::guard() {
   tell_troubles(std::nullopt);
 }
 
-bool ZmqTransport::Engine::has_work() const {
+bool Sockets::has_work() const {
   return is_done() || std::ranges::any_of(outgoing_, [](const auto& way) { return way && way->can_pump(); });
 }
 
-void ZmqTransport::Engine::sleep() {
+void Sockets::sleep() {
   waker_.prepare_sleep();
   if (!has_work()) {
     std::vector<zmq::pollitem_t> items{{incoming_.handle(), 0, ZMQ_POLLIN, 0},
@@ -508,7 +504,7 @@ void ZmqTransport::Engine::sleep() {
   waker_.rise();
 }
 
-TransportCounts ZmqTransport::Engine::received_counts() const {
+TransportCounts Sockets::received_counts() const {
   TransportCounts now = reception_.counts();
   const ZmqWatch::Counts& watched = watch_.counts();
   now.unauthenticated += gatekeeper_.refused() + watched.failed_handshakes;
@@ -521,7 +517,7 @@ TransportCounts ZmqTransport::Engine::received_counts() const {
 }
 
 // Of what has come up since the last time.
-void ZmqTransport::Engine::tell_troubles(std::optional<HostId> who) {
+void Sockets::tell_troubles(std::optional<HostId> who) {
   const TransportCounts before = std::exchange(told_, received_counts());
   auto& is_told = is_told_[who ? who->value : options_.hosts.size()];
   for (std::size_t i = 0; i < troubles.size(); ++i) {
@@ -535,7 +531,7 @@ void ZmqTransport::Engine::tell_troubles(std::optional<HostId> who) {
 }
 
 // The sentence about a connection that was not opened; empty where all of this trouble came over connections that were.
-std::string ZmqTransport::Engine::of_refused(const Trouble& trouble) const {
+std::string Sockets::of_refused(const Trouble& trouble) const {
   if (trouble.count == &TransportCounts::crowded_out) return peer_at(watch_.crowded_address()) + " " + trouble.sentence;
   const bool is_known = gatekeeper_.refused() > 0;
   if (trouble.count != &TransportCounts::unauthenticated || (!is_known && watch_.counts().failed_handshakes == 0)) return "";
@@ -544,13 +540,13 @@ std::string ZmqTransport::Engine::of_refused(const Trouble& trouble) const {
          (options_.secret.is_there() ? "; compare public_key in the files of all hosts" : "");
 }
 
-void ZmqTransport::Engine::publish_counts() {
+void Sockets::publish_counts() {
   const TransportCounts now = received_counts();
   const std::lock_guard lock(counts_mutex_);
   counts_ = now;
 }
 
-TransportCounts ZmqTransport::Engine::counts() const {
+TransportCounts Sockets::counts() const {
   const std::lock_guard lock(counts_mutex_);
   TransportCounts counts = counts_;
   counts.sent = sent_;
@@ -562,7 +558,7 @@ TransportCounts ZmqTransport::Engine::counts() const {
 }
 
 // What libzmq still has may linger until the deadline.
-void ZmqTransport::Engine::close_sockets() {
+void Sockets::close_sockets() {
   const Duration left = std::max(Duration::zero(), Duration(stop_at_) - monotonic_now());
   for (const auto& way : outgoing_)
     if (way) way->close(std::chrono::duration_cast<std::chrono::milliseconds>(left));
@@ -572,17 +568,10 @@ void ZmqTransport::Engine::close_sockets() {
   gatekeeper_.socket().close();
 }
 
-ZmqTransport::ZmqTransport(TransportOptions options, TensorPool& pool)
-    : engine_{std::make_unique<Engine>(std::move(options), pool)} {}
-ZmqTransport::~ZmqTransport() = default;
+}  // namespace
 
-const std::string& ZmqTransport::endpoint() const { return engine_->endpoint(); }
-const std::string& ZmqTransport::warning() const { return engine_->warning(); }
-void ZmqTransport::reach(HostId host, const std::string& address) { engine_->reach(host, address); }
-HostId ZmqTransport::self() const { return engine_->self(); }
-void ZmqTransport::start(ParcelSink& sink) { engine_->start(sink); }
-bool ZmqTransport::send(HostId to, Parcel parcel) { return engine_->send(to, std::move(parcel)); }
-void ZmqTransport::stop(Duration linger) { engine_->stop(linger); }
-TransportCounts ZmqTransport::counts() const { return engine_->counts(); }
+std::unique_ptr<ZmqTransport> ZmqTransport::open(TransportOptions options, TensorPool& pool) {
+  return std::make_unique<Sockets>(std::move(options), pool);
+}
 
 }  // namespace rubato

@@ -57,7 +57,7 @@ class ZmqParty : public Ends {
     options.limits.queue_bytes = std::size_t{64} << 20;
     if (change_) change_(options);
     hosts_.resize(roster_.size());
-    hosts_[host] = std::make_unique<ZmqTransport>(std::move(options), pool_);
+    hosts_[host] = ZmqTransport::open(std::move(options), pool_);
     binds_[host] = hosts_[host]->endpoint();
   }
   void introduce() {

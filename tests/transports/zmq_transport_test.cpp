@@ -48,7 +48,7 @@ MakeEnds party_over(Wire wire) {
 /// What a roster is refused with; empty if it is not.
 std::string refusal(const TransportOptions& options, TensorPool& pool) {
   try {
-    const ZmqTransport transport(options, pool);
+    const auto transport = ZmqTransport::open(options, pool);
   } catch (const std::invalid_argument& fault) {
     return fault.what();
   }
@@ -97,12 +97,12 @@ class Sibling {
     Counter nobody;
     TransportOptions options{.self = HostId{1}, .hosts = roster, .life = life};
     options.limits.frame.piece_bytes = 100'000;
-    ZmqTransport host(options, pool);
-    host.start(nobody);
+    const auto host = ZmqTransport::open(options, pool);
+    host->start(nobody);
     Parcel parcel = numbered(life, WhenFull::drop_oldest);
     parcel.tensors = {tensor_of(pool, Scalar::float32, numbers, life)};
     for (;;)
-      if (host.send(HostId{0}, parcel)) std::this_thread::sleep_for(1ms);
+      if (host->send(HostId{0}, parcel)) std::this_thread::sleep_for(1ms);
   }
 
   std::array<int, 2> start_{};
@@ -167,8 +167,8 @@ TEST_CASE("a process that is killed in the middle of a parcel does no harm, and 
   for (std::uint64_t life = 1; life <= 3; ++life) lives.push_back(std::make_unique<Sibling>(roster, life));
   TensorPool pool;
   Collector heard;
-  ZmqTransport host({.self = a, .hosts = roster}, pool);
-  host.start(heard);
+  const auto host = ZmqTransport::open({.self = a, .hosts = roster}, pool);
+  host->start(heard);
   for (std::uint64_t life = 1; life <= 3; ++life) {
     lives[life - 1]->begin();
     CHECK(heard.wait_until([&](const auto& all) {
@@ -182,7 +182,7 @@ TEST_CASE("a process that is killed in the middle of a parcel does no harm, and 
     newest = number_of(each.parcel);
     CHECK(are_equal(each.parcel.tensors.at(0), tensor_of(pool, Scalar::float32, Sibling::numbers, newest)));
   }
-  host.stop({});
+  host->stop({});
 }
 
 TEST_CASE("a host that reads nothing while another dies goes on, and hears its next life") {
@@ -308,20 +308,20 @@ TEST_CASE("plain text that would leave this machine is refused, or allowed in a 
     return made;
   };
   const std::string here = "tcp://127.0.0.1:*", near = "tcp://localhost:7", far = "tcp://192.0.2.1:7001";
-  CHECK(ZmqTransport(options(here, near), pool).warning() == "");
+  CHECK(ZmqTransport::open(options(here, near), pool)->warning() == "");
   CHECK(refusal(options(here, far), pool) ==
         "the address of host \"right\", \"tcp://192.0.2.1:7001\", is not on this machine, and without keys every machine "
         "on the "
         "way can read and forge what is sent; make keys with `rubato keygen` and give them in the roster or with "
         "--keys, or set hosts.insecure = true");
   CHECK(refusal(options("tcp://*:0", near), pool).starts_with("the address of host \"left\", \"tcp://*:0\", is not on this"));
-  CHECK(ZmqTransport(options(here, far, true), pool).warning().starts_with("INSECURE: the address of host \"right\""));
+  CHECK(ZmqTransport::open(options(here, far, true), pool)->warning().starts_with("INSECURE: the address of host \"right\""));
   TransportOptions with_keys = options("tcp://*:0", far);
   const Identity left = make_identity(), right = make_identity();
   with_keys.hosts[0].public_key = left.public_key;
   with_keys.hosts[1].public_key = right.public_key;
   with_keys.secret = left.secret;
-  CHECK(ZmqTransport(with_keys, pool).warning() == "");
+  CHECK(ZmqTransport::open(with_keys, pool)->warning() == "");
 }
 
 TEST_CASE("a roster with a fault is refused with a sentence") {
@@ -353,9 +353,9 @@ TEST_CASE("a roster with a fault is refused with a sentence") {
           o.bind = "ipc:///no/such/folder/socket";
         }).starts_with("host \"left\" cannot listen at \"ipc:///no/such/folder/socket\": "));
   CHECK(refused([](TransportOptions& o) { o.limits.frame.piece_bytes = 10; }) == "a piece of 10 bytes: 1 KiB to 1 GiB are allowed");
-  const ZmqTransport listening(good, pool);
-  CHECK(refused([&](TransportOptions& o) { o.bind = listening.endpoint(); }).ends_with("Address already in use"));
+  const auto listening = ZmqTransport::open(good, pool);
+  CHECK(refused([&](TransportOptions& o) { o.bind = listening->endpoint(); }).ends_with("Address already in use"));
   CHECK(refused([&](TransportOptions& o) {
-          o.hosts[0].address = listening.endpoint();
+          o.hosts[0].address = listening->endpoint();
         }).ends_with("; `bind` in its roster entry says where to listen, such as tcp://*:27001"));
 }
