@@ -66,16 +66,9 @@ void AsyncServer::archive(Archive& archive) {
 
 // --- At a worker. ---
 
-Duration AsyncServer::length_of_next_job() {
-  const std::uint32_t job = jobs_++;
-  if (rules_.jobs.empty()) return length_of_job(settings_, self_, job);
-  const std::vector<Duration>& mine = rules_.jobs[self_.value];
-  return mine[std::min<std::size_t>(job, mine.size() - 1)];
-}
-
 // Begins the work of the order, at the model that is held.
 void AsyncServer::begin(std::uint32_t number, Time now, Effects& effects) {
-  const Duration length = length_of_next_job();
+  const Duration length = length_of_job(rules_.jobs, settings_, self_, jobs_++);
   job_ = {number, jobs_};
   if (rules_.watch) rules_.watch->on_begin(now, self_, number, dropped_);
   dropped_.clear();
@@ -147,15 +140,9 @@ void AsyncServer::on_compute(Time now, std::uint32_t job, Effects& effects) {
 
 Offer AsyncServer::on_arrival(const Arrival& arrival, Effects& effects) {
   const ClientId sender = arrival.id.sender;
-  if (is_too_old(arrival)) {
-    (void)admit(Offer::late, arrival, effects);
-    return Offer::late;
-  }
-  if (is_centre()) {
-    const Offer offer = take_answer(sender, arrival.tag, arrival.id.sequence, &arrival, arrival.arrived, effects);
-    (void)admit(offer, arrival, effects);
-    return offer;
-  }
+  if (is_too_old(arrival)) return conclude(Offer::late, arrival, effects);
+  if (is_centre())
+    return conclude(take_answer(sender, arrival.tag, arrival.id.sequence, &arrival, arrival.arrived, effects), arrival, effects);
   const Offer offer = sender == rules_.centre ? Offer::kept : Offer::late;
   if (admit(offer, arrival, effects)) take_model(arrival.id.sequence, arrival.tag != 0, &arrival, arrival.arrived, effects);
   return offer;

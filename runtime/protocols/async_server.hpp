@@ -111,7 +111,6 @@ class AsyncServer final : public ClientProtocol {
   void take_model(std::uint32_t number, bool cancels, const Arrival* model, Time now, Effects& effects);
   void begin(std::uint32_t number, Time now, Effects& effects);
   void drop_waiting(Time now, Effects& effects);
-  Duration length_of_next_job();
 
   // At the centre.
   void hand_out(std::span<const ClientId> workers, bool cancels, Time now, Effects& effects);

@@ -176,6 +176,11 @@ class ClientProtocol : public Protocol {
     if (offer != Offer::kept) discard(arrival, self_, arrival.arrived, effects);
     return offer == Offer::kept;
   }
+  /// The same for the offer itself.
+  Offer conclude(Offer offer, const Arrival& arrival, Effects& effects) {
+    (void)admit(offer, arrival, effects);
+    return offer;
+  }
   /// One step for all that has arrived, senders ascending; nothing is left. `row` of the weights is in force.
   Step& merge(std::vector<Arrival>& arrived, std::uint8_t phase, std::uint64_t row, Time now, Effects& effects);
   /// Discards those of them that is(arrival) says yes to, each asked once; how many these were.

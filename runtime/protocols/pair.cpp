@@ -1,7 +1,6 @@
 #include "runtime/protocols/pair.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "runtime/elementary.hpp"
@@ -15,6 +14,12 @@ namespace {
 constexpr std::uint32_t first_again = 1u << 27;
 
 ExchangeTag tag_of(const Arrival& arrival) { return ExchangeTag::unpacked(arrival.tag); }
+
+PairRecord record_of(PairRecord::Kind kind, Time now, ClientId peer, ExchangeTag tag, PairRecord::Outcome outcome,
+                     bool ends = false) {
+  return {
+      .kind = kind, .at = now, .peer = peer, .exchange = tag.exchange, .attempt = tag.attempt, .outcome = outcome, .ends = ends};
+}
 
 bool is_older(Time born, ClientId asker, Time other, ClientId other_asker) {
   return born != other ? born < other : asker < other_asker;
@@ -240,10 +245,7 @@ bool Pair::is_fresh(const Arrival& arrival) {
 }
 
 Offer Pair::on_arrival(const Arrival& arrival, Effects& effects) {
-  if (!is_fresh(arrival)) {
-    (void)admit(Offer::duplicate, arrival, effects);
-    return Offer::duplicate;
-  }
+  if (!is_fresh(arrival)) return conclude(Offer::duplicate, arrival, effects);
   if (tag_of(arrival).is_reply) {
     const bool ends = is_asked(arrival.id.sender, tag_of(arrival));
     const Offer offer = ends || pairing().in_increments ? Offer::kept : Offer::late;
@@ -251,20 +253,12 @@ Offer Pair::on_arrival(const Arrival& arrival, Effects& effects) {
     return offer;
   }
   const Outcome outcome = handle(arrival, effects);
-  const ExchangeTag tag = tag_of(arrival);
   count(outcome);
-  see({.kind = PairRecord::Kind::request,
-       .at = arrival.arrived,
-       .peer = arrival.id.sender,
-       .exchange = tag.exchange,
-       .attempt = tag.attempt,
-       .outcome = outcome},
-      effects);
+  see(record_of(PairRecord::Kind::request, arrival.arrived, arrival.id.sender, tag_of(arrival), outcome), effects);
   const Offer offer = outcome == Outcome::late                                ? Offer::late
                       : outcome == Outcome::met || outcome == Outcome::queued ? Offer::kept
                                                                               : Offer::superseded;
-  (void)admit(offer, arrival, effects);
-  return offer;
+  return conclude(offer, arrival, effects);
 }
 
 void Pair::count(Outcome outcome) {
@@ -322,14 +316,7 @@ void Pair::serve_oldest(Time now, Effects& effects) {
   queue_.erase(oldest);
   const Outcome outcome = serve(request, now, effects);
   count(outcome);
-  const ExchangeTag tag = tag_of(request);
-  see({.kind = PairRecord::Kind::serve,
-       .at = now,
-       .peer = request.id.sender,
-       .exchange = tag.exchange,
-       .attempt = tag.attempt,
-       .outcome = outcome},
-      effects);
+  see(record_of(PairRecord::Kind::serve, now, request.id.sender, tag_of(request), outcome), effects);
   if (outcome == Outcome::met) return;
   ++counts_.superseded;
   discard(request, self_, now, effects);
@@ -348,39 +335,24 @@ void Pair::end_attempt(Time now) {
 
 void Pair::take_reply(const Arrival& arrival, Effects& effects) {
   const Time now = arrival.arrived;
-  const ExchangeTag tag = tag_of(arrival);
   effects.step(StepKind::merge, self_, now).phase = pair_reply;
   effects.entry(merge_entry(arrival, now, 1));
-  const bool ends = is_asked(arrival.id.sender, tag);
-  see({.kind = PairRecord::Kind::reply,
-       .at = now,
-       .peer = arrival.id.sender,
-       .exchange = tag.exchange,
-       .attempt = tag.attempt,
-       .outcome = Outcome::met,
-       .ends = ends},
-      effects);
-  if (!ends) return;
-  end_attempt(now);
-  is_at_rest_ = false;
-  be_free(true, now, effects);
+  hear(arrival.id.sender, tag_of(arrival), Outcome::met, now, effects);
 }
 
 // It is refused.
 void Pair::on_request(Time now, ClientId from, std::uint32_t packed, Effects& effects) {
-  const ExchangeTag tag = ExchangeTag::unpacked(packed);
-  const bool ends = is_asked(from, tag);
-  see({.kind = PairRecord::Kind::reply,
-       .at = now,
-       .peer = from,
-       .exchange = tag.exchange,
-       .attempt = tag.attempt,
-       .outcome = Outcome::refused,
-       .ends = ends},
-      effects);
+  hear(from, ExchangeTag::unpacked(packed), Outcome::refused, now, effects);
+}
+
+// What has become of a request to this partner.
+void Pair::hear(ClientId partner, ExchangeTag tag, Outcome outcome, Time now, Effects& effects) {
+  const bool ends = is_asked(partner, tag), has_met = outcome == Outcome::met;
+  see(record_of(PairRecord::Kind::reply, now, partner, tag, outcome, ends), effects);
   if (!ends) return;
   end_attempt(now);
-  be_free(false, now, effects);
+  if (has_met) is_at_rest_ = false;
+  be_free(has_met, now, effects);
 }
 
 void Pair::on_deadline(Time now, Sequence sequence, Effects& effects) {

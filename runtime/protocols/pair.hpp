@@ -137,6 +137,7 @@ class Pair final : public TickingProtocol {
   bool is_asked(ClientId by, ExchangeTag tag) const;
   void end_attempt(Time now);
   void take_reply(const Arrival& arrival, Effects& effects);
+  void hear(ClientId partner, ExchangeTag tag, Outcome outcome, Time now, Effects& effects);
   void be_free(bool has_met, Time now, Effects& effects);
   bool try_again(Time now, Effects& effects);
   void work_alone(std::optional<std::uint32_t> exchange, Time now, Effects& effects);

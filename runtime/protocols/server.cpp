@@ -25,6 +25,13 @@ Duration length_of_job(const ClientSettings& settings, ClientId client, std::uin
   return timer.interval(settings.compute_law(client), settings.seed, client, Purpose::compute_timer, turn + 1);
 }
 
+Duration length_of_job(const std::vector<std::vector<Duration>>& jobs, const ClientSettings& settings, ClientId client,
+                       std::uint32_t turn) {
+  if (jobs.empty()) return length_of_job(settings, client, turn);
+  const std::vector<Duration>& own = jobs[client.value];
+  return own[std::min<std::size_t>(turn, own.size() - 1)];
+}
+
 Server::Server(const ServerSettings& rules, ClientId self) : ClientProtocol(*rules.push, self), rules_{rules} {}
 
 void Server::start(Effects& effects) {

@@ -30,6 +30,10 @@ struct ServerSettings {
 /// How long this client's work takes in a turn, as its law says. Each turn has an address of its own.
 Duration length_of_job(const ClientSettings& settings, ClientId client, std::uint32_t turn);
 
+/// The same where jobs say it: [client][turn], the last again and again; empty: as the law says.
+Duration length_of_job(const std::vector<std::vector<Duration>>& jobs, const ClientSettings& settings, ClientId client,
+                       std::uint32_t turn);
+
 /// Steps of a round. The centre publishes (phase 0) to the selected; a receiver merges (phase 0) on arrival, computes
 /// for one interval of its law, publishes (phase 1) to the centre; a selected centre computes without messages; when
 /// all have answered, or the deadline after the start of the round has passed, the centre merges what came (phase 1,

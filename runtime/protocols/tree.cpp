@@ -80,12 +80,7 @@ void Tree::take_point(std::uint64_t k, const Arrival* point, Time now, Effects& 
 }
 
 void Tree::begin_gradient(Time now, Effects& effects) {
-  const std::uint32_t drawn = jobs_drawn_++;
-  Duration length{};
-  if (board_.jobs.empty())
-    length = length_of_job(settings_, self_, drawn);
-  else
-    length = board_.jobs[self_.value][std::min<std::size_t>(drawn, board_.jobs[self_.value].size() - 1)];
+  const Duration length = length_of_job(board_.jobs, settings_, self_, jobs_drawn_++);
   effects.wake({later(now, length), Priority::compute, self_, ++job_});
 }
 
@@ -179,10 +174,7 @@ Offer Tree::on_arrival(const Arrival& arrival, Effects& effects) {
   const std::uint64_t k = arrival.tag / 2;
   const bool is_expected = is_point ? arrival.id.sender == board_.point_parent[self_.value] && (!point_ || k > *point_)
                                     : std::ranges::find(children_, arrival.id.sender) != children_.end();
-  if (!is_expected) {
-    (void)admit(Offer::late, arrival, effects);
-    return Offer::late;
-  }
+  if (!is_expected) return conclude(Offer::late, arrival, effects);
   if (!is_point) {
     const std::uint64_t before = counts_.superseded;
     on_vector(arrival, effects);
