@@ -10,16 +10,8 @@
 
 namespace rubato {
 
-constinit const CatalogueEntry entries::ab{
-    .name = "ab",
-    .summary = "gradient tracking on digraphs, all links and gradients in every round: AB, Push-Pull",
-    .options = spodgt_step_options,
-    .merge = Weights::row,
-    .share = Weights::column,
-    .tracks = "y",
-    .needs = [](const AlgorithmOptions&) { return spodgt_needs({}); },
-    .message_bytes = model_and_mass_bytes,
-    .make = spodgt_maker,
-};
+constinit const CatalogueEntry entries::ab =
+    spodgt_entry("ab", "gradient tracking on digraphs, all links and gradients in every round: AB, Push-Pull",
+                 [](const AlgorithmOptions&) { return spodgt_needs({}); });
 
 }  // namespace rubato

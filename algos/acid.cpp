@@ -17,9 +17,6 @@
 // and from how often its edges meet (acid.hpp), and alpha is 1/2. Decisions AC-1 to AC-4: docs/references.md#a2cid2.
 #include "algos/acid.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <stdexcept>
 #include <utility>
 
 #include "algos/entries.hpp"
@@ -150,10 +147,7 @@ constinit const CatalogueEntry entries::acid{
     .runs = {ProtocolKind::pair},
     .graphs = Graphs::undirected,
     .may_begin = true,
-    .needs =
-        [](const AlgorithmOptions& given) {
-          return with_snapshot({given, table});
-        },
+    .needs = needs_by<with_snapshot, table>,
     .make = made_by<Acid, read, table>,
 };
 

@@ -72,10 +72,7 @@ constinit const CatalogueEntry entries::adpsgd{
     .runs = {ProtocolKind::pair},
     .graphs = Graphs::undirected,
     .may_begin = true,
-    .needs =
-        [](const AlgorithmOptions& given) {
-          return with_snapshot({given, table});
-        },
+    .needs = needs_by<with_snapshot, table>,
     .make = made_by<Adpsgd, read, table>,
 };
 

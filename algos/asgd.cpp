@@ -56,10 +56,7 @@ AsgdSettings read(const OptionReader& options) {
           options.flag("center_works")};
 }
 
-Needs needs(const AlgorithmOptions& given) {
-  const OptionReader options(given, table);
-  return needs_of_answers(options, {.draws_next = options.is("next", "uniform")});
-}
+Needs needs(const OptionReader& options) { return needs_of_answers(options, {.draws_next = options.is("next", "uniform")}); }
 
 }  // namespace
 
@@ -69,7 +66,7 @@ constinit const CatalogueEntry entries::asgd{
     .options = table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs,
+    .needs = needs_by<needs, table>,
     .make = made_by<AsynchronousSgd, read, table>,
 };
 

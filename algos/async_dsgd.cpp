@@ -118,7 +118,19 @@ AsyncDsgdSettings read(const OptionReader& options) {
   return {StepSize(options), std::move(part), options.number("xi"), options.number("noise")};
 }
 
-Needs synchronous(const AlgorithmOptions&) { return {.keep = Keep::newest, .may_pause = true, .partial = Partial::receivers}; }
+// The entry of a baseline.
+constexpr CatalogueEntry synchronous(std::string_view name, std::string_view summary) {
+  return {.name = name,
+          .summary = summary,
+          .options = table,
+          .runs = {ProtocolKind::rounds},
+          .merge = Weights::doubly,
+          .may_be_unified = true,
+          .may_begin = true,
+          .needs =
+              [](const AlgorithmOptions&) { return Needs{.keep = Keep::newest, .may_pause = true, .partial = Partial::receivers}; },
+          .make = made_by<AsyncDsgd, read, table>};
+}
 
 }  // namespace
 
@@ -136,28 +148,8 @@ constinit const CatalogueEntry entries::async_dsgd{
     .make = made_by<AsyncDsgd, read, table>,
 };
 
-constinit const CatalogueEntry entries::sync_dsgd{
-    .name = "sync_dsgd",
-    .summary = "async_dsgd that waits for the slowest client",
-    .options = table,
-    .runs = {ProtocolKind::rounds},
-    .merge = Weights::doubly,
-    .may_be_unified = true,
-    .may_begin = true,
-    .needs = synchronous,
-    .make = made_by<AsyncDsgd, read, table>,
-};
-
-constinit const CatalogueEntry entries::sync_barrier_dsgd{
-    .name = "sync_barrier_dsgd",
-    .summary = "async_dsgd without the work that is late",
-    .options = table,
-    .runs = {ProtocolKind::rounds},
-    .merge = Weights::doubly,
-    .may_be_unified = true,
-    .may_begin = true,
-    .needs = synchronous,
-    .make = made_by<AsyncDsgd, read, table>,
-};
+constinit const CatalogueEntry entries::sync_dsgd = synchronous("sync_dsgd", "async_dsgd that waits for the slowest client");
+constinit const CatalogueEntry entries::sync_barrier_dsgd =
+    synchronous("sync_barrier_dsgd", "async_dsgd without the work that is late");
 
 }  // namespace rubato

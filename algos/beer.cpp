@@ -25,12 +25,6 @@ namespace rubato {
 
 namespace {
 
-struct BeerSettings {
-  StepSize eta;
-  double gamma;
-  Compressor compressor;
-};
-
 // A vector as the neighbours know it.
 struct Believed {
   Tensor own;
@@ -57,11 +51,11 @@ struct Believed {
 };
 
 template <class Real>
-class Beer final : public LocalModel<Real, BeerSettings> {
-  using Base = LocalModel<Real, BeerSettings>;
+class Beer final : public LocalModel<Real, CompressedGossip> {
+  using Base = LocalModel<Real, CompressedGossip>;
 
  public:
-  explicit Beer(const Setup<Real, BeerSettings>& setup)
+  explicit Beer(const Setup<Real, CompressedGossip>& setup)
       : Base(setup),
         v_{zeros<Real>(this->count(), setup.pool)},
         g_{zeros<Real>(this->count(), setup.pool)},
@@ -158,13 +152,6 @@ class Beer final : public LocalModel<Real, BeerSettings> {
   std::uint64_t moves_ = 0;  // the k of eta
 };
 
-constexpr OptionSpec own[] = {
-    {"gamma", OptionType::number, "0.3", "consensus step", 0, 1, true},
-};
-constexpr auto table = combined(step_options(), own, compressor_options);
-
-BeerSettings read(const OptionReader& options) { return {StepSize(options), options.number("gamma"), Compressor(options.given())}; }
-
 Needs needs(const AlgorithmOptions&) {
   Needs needs{.may_pause = true, .partial = Partial::clients};
   needs.program.opening = {Phase{PhaseKind::compute}};
@@ -178,14 +165,14 @@ Needs needs(const AlgorithmOptions&) {
 constinit const CatalogueEntry entries::beer{
     .name = "beer",
     .summary = "gradient tracking with compressed differences",
-    .options = table,
+    .options = compressed_gossip_options,
     .runs = {ProtocolKind::rounds},
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .allows_missing = false,
     .needs = needs,
     .message_bytes = compressed_bytes,
-    .make = made_by<Beer, read, table>,
+    .make = made_by<Beer, read_compressed_gossip, compressed_gossip_options>,
 };
 
 }  // namespace rubato

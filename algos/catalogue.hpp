@@ -120,6 +120,12 @@ AlgorithmFactory<Real> factory_of(Settings settings) {
   };
 }
 
+/// What `needs` makes of the options of `table`.
+template <auto needs, const auto& table>
+inline constexpr auto needs_by = [](const AlgorithmOptions& given) {
+  return needs({given, table});
+};
+
 /// Makes Kind with the settings that `read` finds in the options of `table`.
 template <template <class> class Kind, auto read, const auto& table>
 inline constexpr AlgorithmMaker made_by{[](const AlgorithmOptions& given) {

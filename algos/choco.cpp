@@ -26,18 +26,12 @@ namespace rubato {
 
 namespace {
 
-struct ChocoSettings {
-  StepSize eta;
-  double gamma;
-  Compressor compressor;
-};
-
 template <class Real>
-class Choco final : public LocalModel<Real, ChocoSettings> {
-  using Base = LocalModel<Real, ChocoSettings>;
+class Choco final : public LocalModel<Real, CompressedGossip> {
+  using Base = LocalModel<Real, CompressedGossip>;
 
  public:
-  explicit Choco(const Setup<Real, ChocoSettings>& setup)
+  explicit Choco(const Setup<Real, CompressedGossip>& setup)
       : Base(setup), client_view_{setup.client_view}, xhat_{zeros<Real>(this->count(), setup.pool)} {
     this->settings().compressor.require_dimension(setup.start.size());
     if (this->in_rounds())
@@ -145,27 +139,18 @@ class Choco final : public LocalModel<Real, ChocoSettings> {
   std::vector<Tensor> copies_;  // in continuous time: xhat_j by the place of j among the senders; empty: 0
 };
 
-constexpr OptionSpec own[] = {
-    {"gamma", OptionType::number, "0.3", "consensus step", 0, 1, true},
-};
-constexpr auto table = combined(step_options(), own, compressor_options);
-
-ChocoSettings read(const OptionReader& options) {
-  return {StepSize(options), options.number("gamma"), Compressor(options.given())};
-}
-
 }  // namespace
 
 constinit const CatalogueEntry entries::choco{
     .name = "choco",
     .summary = "gossip of compressed differences",
-    .options = table,
+    .options = compressed_gossip_options,
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .allows_missing = false,
     .needs = [](const AlgorithmOptions&) { return Needs{.may_pause = true, .partial = Partial::clients, .in_order = true}; },
     .message_bytes = compressed_bytes,
-    .make = made_by<Choco, read, table>,
+    .make = made_by<Choco, read_compressed_gossip, compressed_gossip_options>,
 };
 
 }  // namespace rubato

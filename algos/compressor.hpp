@@ -92,4 +92,16 @@ inline constexpr std::array compressor_options{
     OptionSpec{"bits", OptionType::whole, "4", "of a number with gsgd", 1, 32},
 };
 
+/// The settings of an algorithm that steps, compresses, and goes a part of the way to what it hears.
+struct CompressedGossip {
+  StepSize eta;
+  double gamma;
+  Compressor compressor;
+};
+inline constexpr auto compressed_gossip_options = combined(
+    step_options(), std::array{OptionSpec{"gamma", OptionType::number, "0.3", "consensus step", 0, 1, true}}, compressor_options);
+inline CompressedGossip read_compressed_gossip(const OptionReader& options) {
+  return {StepSize(options), options.number("gamma"), Compressor(options.given())};
+}
+
 }  // namespace rubato

@@ -37,7 +37,6 @@ class DecentralisedFedAvg final : public StarAverage<Real, Settings> {
 constexpr auto table = combined(step_options(), slot_options, star_average_options);
 
 Settings read(const OptionReader& options) { return {StepSize(options), options.is("peers", "adopt")}; }
-Needs needs(const AlgorithmOptions& given) { return ExchangeSlots({given, table}).needs(); }
 
 }  // namespace
 
@@ -48,7 +47,7 @@ constinit const CatalogueEntry entries::decentralised_fedavg{
     .runs = {ProtocolKind::pull, ProtocolKind::rounds},
     .graphs = Graphs::undirected,
     .may_be_unified = true,
-    .needs = needs,
+    .needs = needs_by<slot_needs, table>,
     .make = made_by<DecentralisedFedAvg, read, table>,
 };
 

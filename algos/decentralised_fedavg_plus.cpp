@@ -85,8 +85,6 @@ Settings read(const OptionReader& options) {
           .fine_steps = options.whole("ft_steps")};
 }
 
-Needs needs(const AlgorithmOptions& given) { return ExchangeSlots({given, table}).needs(); }
-
 }  // namespace
 
 constinit const CatalogueEntry entries::decentralised_fedavg_plus{
@@ -96,7 +94,7 @@ constinit const CatalogueEntry entries::decentralised_fedavg_plus{
     .runs = {ProtocolKind::pull, ProtocolKind::rounds},
     .graphs = Graphs::undirected,
     .may_be_unified = true,
-    .needs = needs,
+    .needs = needs_by<slot_needs, table>,
     .make = made_by<DecentralisedFedAvgPlus, read, table>,
 };
 

@@ -20,6 +20,7 @@ constexpr auto table = combined(step_options("alpha", "0.05", "step size", "dimi
 PushPullSettings read(const OptionReader& options) {
   return {.eta = StepSize(options, "alpha"), .tracks_before_mixing = options.is("y_mix", "atc")};
 }
+Needs needs(const OptionReader& options) { return pushpull_needs(read(options)); }
 
 template <class Real>
 AlgorithmFactory<Real> make(const AlgorithmOptions& given) {
@@ -36,10 +37,7 @@ constinit const CatalogueEntry entries::dsgt{
     .merge = Weights::doubly,
     .share = Weights::doubly,
     .tracks = "y",
-    .needs =
-        [](const AlgorithmOptions& given) {
-          return pushpull_needs(read({given, table}));
-        },
+    .needs = needs_by<needs, table>,
     .message_bytes = model_and_mass_bytes,
     .make = {make<float>, make<double>},
 };

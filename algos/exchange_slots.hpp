@@ -63,4 +63,6 @@ class ExchangeSlots {
   double asked_share_;
 };
 
+inline Needs slot_needs(const OptionReader& options) { return ExchangeSlots(options).needs(); }
+
 }  // namespace rubato

@@ -31,34 +31,19 @@ class FedAdmm final : public StoredAnswers<Real, FedAdmmSettings> {
 
  public:
   explicit FedAdmm(const Setup<Real, FedAdmmSettings>& setup)
-      : Base(setup), x_{copy_of<Real>(setup.start, setup.pool)}, z_{zeros<Real>(x_.count(), setup.pool)} {}
+      : Base(setup, "z", zeros<Real>(static_cast<std::size_t>(setup.start.size()), setup.pool)) {}
 
   void compute(Work<Real>& work, const Step& step) override {
     const typename Scratch<Real>::Frame frame(work.scratch);
     const Real eta = static_cast<Real>(this->settings().eta);
-    VectorRef<Real> x = numbers_of<Real>(x_), z = numbers_of<Real>(z_), centre = work.scratch.vector(x.size());
+    VectorRef<Real> x = this->x(), z = this->beside(), centre = work.scratch.vector(x.size());
     centre = this->model() - eta * z;
     this->settings().solver(work, step.index, x, read_only(centre), this->settings().eta);
     z += (x - this->model()) / eta;
-    Tensor xhat = work.pool.template make<Real>(x_.count());
+    Tensor xhat = work.pool.template make<Real>(this->model_tensor().count());
     numbers_of<Real>(xhat) = x + eta * z;
     this->set_answer(std::move(xhat));
   }
-
-  void archive(Archive& archive) override {
-    Base::archive(archive);
-    archive.fixed(x_);
-    archive.fixed(z_);
-  }
-
-  void inspect(Probe& probe) const override {
-    show(probe, "xbar", this->model());
-    show(probe, "x", numbers_of<Real>(x_));
-    show(probe, "z", numbers_of<Real>(z_));
-  }
-
- private:
-  Tensor x_, z_;
 };
 
 constexpr OptionSpec own[] = {

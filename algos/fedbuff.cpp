@@ -81,8 +81,7 @@ FedBuffSettings read(const OptionReader& options) {
   return {read_proximal(options), read_staleness(options), options.number("eta_g"), options.is("normalise", "weights")};
 }
 
-Needs needs(const AlgorithmOptions& given) {
-  const OptionReader options(given, table);
+Needs needs(const OptionReader& options) {
   AnswerRule rule{.gather = Gather::count,
                   .count = static_cast<std::uint32_t>(options.whole("K")),
                   .hand_out = options.is("redispatch", "at_update") ? HandOut::at_update : HandOut::answerer};
@@ -105,7 +104,7 @@ constinit const CatalogueEntry entries::fedbuff{
     .options = table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs,
+    .needs = needs_by<needs, table>,
     .make = made_by<FedBuff, read, table>,
     .check = check,
 };

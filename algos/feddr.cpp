@@ -29,32 +29,16 @@ class FedDr final : public StoredAnswers<Real, FedDrSettings> {
   using Base = StoredAnswers<Real, FedDrSettings>;
 
  public:
-  explicit FedDr(const Setup<Real, FedDrSettings>& setup)
-      : Base(setup), x_{copy_of<Real>(setup.start, setup.pool)}, y_{copy_of<Real>(setup.start, setup.pool)} {}
+  explicit FedDr(const Setup<Real, FedDrSettings>& setup) : Base(setup, "y", copy_of<Real>(setup.start, setup.pool)) {}
 
   void compute(Work<Real>& work, const Step& step) override {
-    VectorRef<Real> x = numbers_of<Real>(x_), y = numbers_of<Real>(y_);
+    VectorRef<Real> x = this->x(), y = this->beside();
     y += static_cast<Real>(this->settings().alpha) * (this->model() - x);
     this->settings().solver(work, step.index, x, read_only(y), this->settings().eta);
-    Tensor xhat = work.pool.template make<Real>(x_.count());
+    Tensor xhat = work.pool.template make<Real>(this->model_tensor().count());
     numbers_of<Real>(xhat) = 2 * x - y;
     this->set_answer(std::move(xhat));
   }
-
-  void archive(Archive& archive) override {
-    Base::archive(archive);
-    archive.fixed(x_);
-    archive.fixed(y_);
-  }
-
-  void inspect(Probe& probe) const override {
-    show(probe, "xbar", this->model());
-    show(probe, "x", numbers_of<Real>(x_));
-    show(probe, "y", numbers_of<Real>(y_));
-  }
-
- private:
-  Tensor x_, y_;
 };
 
 constexpr OptionSpec own[] = {
@@ -72,8 +56,8 @@ FedDrSettings read(const OptionReader& options) {
   return settings;
 }
 
-Needs needs(const AlgorithmOptions& given) {
-  if (OptionReader(given, table).is("init", "plain")) return {};
+Needs needs(const OptionReader& options) {
+  if (options.is("init", "plain")) return {};
   return {.program = {.opening = {Phase{PhaseKind::compute}}}};
 }
 
@@ -85,7 +69,7 @@ constinit const CatalogueEntry entries::feddr{
     .options = table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs,
+    .needs = needs_by<needs, table>,
     .make = made_by<FedDr, read, table>,
 };
 

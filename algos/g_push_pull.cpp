@@ -12,16 +12,8 @@
 
 namespace rubato {
 
-constinit const CatalogueEntry entries::g_push_pull{
-    .name = "g_push_pull",
-    .summary = "gradient tracking on digraphs with sporadic links: G-Push-Pull",
-    .options = spodgt_step_options,
-    .merge = Weights::row,
-    .share = Weights::column,
-    .tracks = "y",
-    .needs = [](const AlgorithmOptions&) { return spodgt_needs({.links = true}); },
-    .message_bytes = model_and_mass_bytes,
-    .make = spodgt_maker,
-};
+constinit const CatalogueEntry entries::g_push_pull =
+    spodgt_entry("g_push_pull", "gradient tracking on digraphs with sporadic links: G-Push-Pull",
+                 [](const AlgorithmOptions&) { return spodgt_needs({.links = true}); });
 
 }  // namespace rubato

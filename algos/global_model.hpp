@@ -109,18 +109,32 @@ class GlobalModel : public Algorithm<Real> {
 };
 
 /// xbar <- prox_{eta h}(mean_i xhat_i), where xhat_i is what client i answered last, at first the start model; eta and
-/// the penalty h are in the settings.
+/// the penalty h are in the settings. A client keeps its model x_i, at first the start model, and a vector beside it, which probes
+/// know by `name`.
 template <class Real, class Settings>
 class StoredAnswers : public GlobalModel<Real, Settings> {
  public:
-  explicit StoredAnswers(const Setup<Real, Settings>& setup) : GlobalModel<Real, Settings>(setup) {
+  StoredAnswers(const Setup<Real, Settings>& setup, const char* name, Tensor beside)
+      : GlobalModel<Real, Settings>(setup), name_{name}, x_{copy_of<Real>(setup.start, setup.pool)}, beside_{std::move(beside)} {
     if (this->is_centre()) stored_.assign(setup.client_view.samples.size(), this->model_tensor());
   }
 
   void archive(Archive& archive) override {
     GlobalModel<Real, Settings>::archive(archive);
     for (Tensor& xhat : stored_) archive.fixed(xhat);
+    archive.fixed(x_);
+    archive.fixed(beside_);
   }
+
+  void inspect(Probe& probe) const override {
+    show(probe, "xbar", this->model());
+    show(probe, "x", numbers_of<Real>(x_));
+    show(probe, name_, numbers_of<Real>(beside_));
+  }
+
+ protected:
+  VectorRef<Real> x() { return numbers_of<Real>(x_); }
+  VectorRef<Real> beside() { return numbers_of<Real>(beside_); }
 
  private:
   void combine(Work<Real>& work, std::span<const Received<Real>> window) final {
@@ -134,6 +148,8 @@ class StoredAnswers : public GlobalModel<Real, Settings> {
   }
 
   std::vector<Tensor> stored_;  // by client; at the centre alone
+  const char* name_;
+  Tensor x_, beside_;
 };
 
 /// What Weighting reads.

@@ -264,8 +264,6 @@ KdPdflSettings read(const OptionReader& options) {
           .layer = options.text("layer")};
 }
 
-Needs needs(const AlgorithmOptions& given) { return ExchangeSlots({given, table}).needs(); }
-
 }  // namespace
 
 constinit const CatalogueEntry entries::kdpdfl{
@@ -276,7 +274,7 @@ constinit const CatalogueEntry entries::kdpdfl{
     .graphs = Graphs::undirected,
     .may_be_unified = true,
     .may_differ = true,
-    .needs = needs,
+    .needs = needs_by<slot_needs, table>,
     .make = made_by<KdPdfl, read, table>,
 };
 

@@ -16,8 +16,7 @@ constexpr OptionSpec own[] = {
 };
 constexpr auto table = combined(own, answer_options());
 
-Needs needs(const AlgorithmOptions& given) {
-  const OptionReader options(given, table);
+Needs needs(const OptionReader& options) {
   return needs_of_answers(options, {.gather = Gather::count,
                                     .count = static_cast<std::uint32_t>(options.whole("M")),
                                     .greatest_delay = 0,
@@ -38,7 +37,7 @@ constinit const CatalogueEntry entries::m_sync{
     .options = table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs,
+    .needs = needs_by<needs, table>,
     .make = made_by<MeanOfAnswers, read_centre_step, table>,
     .check = check,
 };

@@ -45,8 +45,7 @@ constexpr OptionSpec own[] = {
 };
 constexpr auto table = combined(own, answer_options());
 
-Needs needs(const AlgorithmOptions& given) {
-  const OptionReader options(given, table);
+Needs needs(const OptionReader& options) {
   return needs_of_answers(options, {.gather = Gather::harmonic,
                                     .gradients = options.number("S"),
                                     .greatest_delay = 0,
@@ -62,7 +61,7 @@ constinit const CatalogueEntry entries::malenia{
     .options = table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs,
+    .needs = needs_by<needs, table>,
     .make = made_by<Malenia, read_centre_step, table>,
 };
 

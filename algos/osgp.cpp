@@ -11,7 +11,6 @@
 // With tau a computation is left out while any in-neighbour has been heard of fewer than done - tau times, done being the client's
 // own computations; it still sends, so the client that has computed least is never held up for long. Outside rounds the literal
 // steps of x divide by small weights, as in SGP: weigh_step. Decisions OS-1 to OS-3: docs/references.md#sgp.
-#include <string>
 
 #include "algos/entries.hpp"
 #include "algos/push_sum.hpp"
@@ -62,9 +61,9 @@ constexpr OptionSpec own[] = {
 };
 constexpr auto table = combined(step_options(), own, push_sum_options);
 
-Needs needs(const AlgorithmOptions& given) {
-  const OptionReader options{given, table};
-  Needs needs = with_snapshot(options, {.keep = Keep::newest_ever});
+Needs needs(const OptionReader& options) {
+  Needs needs = with_snapshot(options);
+  needs.keep = Keep::newest_ever;
   if (options.flag("bounded")) needs.most_ahead = options.whole("tau");
   return needs;
 }
@@ -78,7 +77,7 @@ constinit const CatalogueEntry entries::osgp{
     .runs = {ProtocolKind::push},
     .share = Weights::column,
     .may_begin = true,
-    .needs = needs,
+    .needs = needs_by<needs, table>,
     .message_bytes = push_sum_bytes,
     .make = made_by<Osgp, read_push_sum, table>,
 };

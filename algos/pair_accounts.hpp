@@ -39,8 +39,6 @@ class PairAccounts {
     if (is_kept_) accounts_.resize(neighbours_.size());
   }
 
-  bool are_kept() const { return is_kept_; }
-
   /// As the asker: says in the request what is known of this partner.
   void address(Payload& request, ClientId partner, TensorPool& pool) const {
     if (!is_kept_) return;

@@ -188,8 +188,7 @@ PameSettings read(const OptionReader& options) {
           static_cast<std::uint32_t>(options.whole("value_bits"))};
 }
 
-Needs needs(const AlgorithmOptions& given) {
-  const OptionReader reader(given, table);
+Needs needs(const OptionReader& reader) {
   read(reader);
   std::vector<double> nu = reader.numbers("nu");
   const double greatest = *std::ranges::max_element(nu);
@@ -228,7 +227,7 @@ constinit const CatalogueEntry entries::pame{
     .options = table,
     .runs = {ProtocolKind::push, ProtocolKind::rounds, ProtocolKind::pull},
     .may_be_unified = true,
-    .needs = needs,
+    .needs = needs_by<needs, table>,
     .message_bytes = part_bytes,
     .make = made_by<Pame, read, table>,
     .check = check,

@@ -107,6 +107,7 @@ PushPullSettings read(const OptionReader& options) {
           .tracks_before_mixing = options.is("y_mix", "atc"),
           .starts_mixed = options.is("y0", "Bg")};
 }
+Needs needs(const OptionReader& options) { return pushpull_needs(read(options)); }
 
 }  // namespace
 
@@ -138,10 +139,7 @@ constinit const CatalogueEntry entries::pushpull{
     .merge = Weights::row,
     .share = Weights::column,
     .tracks = "y",
-    .needs =
-        [](const AlgorithmOptions& given) {
-          return pushpull_needs(read({given, table}));
-        },
+    .needs = needs_by<needs, table>,
     .message_bytes = model_and_mass_bytes,
     .make = made_by<PushPull, read, table>,
 };

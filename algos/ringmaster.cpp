@@ -34,8 +34,7 @@ constexpr OptionSpec own[] = {
 };
 constexpr auto table = combined(own, answer_options());
 
-Needs needs(const AlgorithmOptions& given) {
-  const OptionReader options(given, table);
+Needs needs(const OptionReader& options) {
   AnswerRule rule;
   if (const std::uint64_t R = options.whole("R"); R > 0) rule.greatest_delay = R - 1, rule.stops = options.flag("stops");
   return needs_of_answers(options, rule);
@@ -49,7 +48,7 @@ constinit const CatalogueEntry entries::ringmaster{
     .options = table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs,
+    .needs = needs_by<needs, table>,
     .make = made_by<Ringmaster, read_centre_step, table>,
 };
 

@@ -12,7 +12,8 @@ constexpr OptionSpec snapshot_option(std::string_view fallback) {
                      "at_start|at_finish");
 }
 /// What follows for the protocol: the model is fixed at the start, or not.
-inline Needs with_snapshot(const OptionReader& options, Needs needs = {}) {
+inline Needs with_snapshot(const OptionReader& options) {
+  Needs needs;
   needs.fixes_model_at_start = options.is("snapshot", "at_start");
   return needs;
 }

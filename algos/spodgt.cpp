@@ -24,8 +24,6 @@
 // docs/references.md#spod-gt-decisions.
 #include "algos/spodgt.hpp"
 
-#include <utility>
-
 #include "algos/entries.hpp"
 #include "algos/gradient_tracking.hpp"
 

@@ -8,16 +8,8 @@
 
 namespace rubato {
 
-constinit const CatalogueEntry entries::sporadic_kgt{
-    .name = "sporadic_kgt",
-    .summary = "gradient tracking on digraphs with sporadic gradients, all links in every round",
-    .options = spodgt_step_options,
-    .merge = Weights::row,
-    .share = Weights::column,
-    .tracks = "y",
-    .needs = [](const AlgorithmOptions&) { return spodgt_needs({.computes = true}); },
-    .message_bytes = model_and_mass_bytes,
-    .make = spodgt_maker,
-};
+constinit const CatalogueEntry entries::sporadic_kgt =
+    spodgt_entry("sporadic_kgt", "gradient tracking on digraphs with sporadic gradients, all links in every round",
+                 [](const AlgorithmOptions&) { return spodgt_needs({.computes = true}); });
 
 }  // namespace rubato

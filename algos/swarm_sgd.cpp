@@ -112,8 +112,7 @@ constexpr auto table = combined(step_options(), own);
 
 SwarmSgdSettings read(const OptionReader& options) { return {StepSize(options), options.is("variant", "blocking")}; }
 
-Needs needs(const AlgorithmOptions& given) {
-  const OptionReader options{given, table};
+Needs needs(const OptionReader& options) {
   const bool is_drawn = options.is("batch_law", "geometric");
   return {.pairing = {.in_batches = true,
                       .blocks = options.is("variant", "blocking"),
@@ -129,7 +128,7 @@ constinit const CatalogueEntry entries::swarm_sgd{
     .options = table,
     .runs = {ProtocolKind::pair},
     .graphs = Graphs::undirected,
-    .needs = needs,
+    .needs = needs_by<needs, table>,
     .make = made_by<SwarmSgd, read, table>,
 };
 
