@@ -33,17 +33,17 @@ std::unique_ptr<Learner<Real>> make_softmax_problem(Matrix<Real> inputs, std::ve
                                                     Real l2 = 0);
 
 /// The centres of f_i(x) = 1/2 ||x - c_i||^2 for many clients, in one block of memory: c_i is the first `dimension`
-/// normal numbers of Stream(seed, client i, Purpose::init).
+/// normal numbers of Stream(seed, client i, Purpose::init), which have this deviation.
 template <class Real>
 class Centres {
  public:
-  Centres(std::uint64_t seed, std::uint32_t clients, Index dimension);
+  Centres(std::uint64_t seed, std::uint32_t clients, Index dimension, double deviation = 1);
 
   std::uint32_t clients() const { return static_cast<std::uint32_t>(numbers_.rows()); }
   Index dimension() const { return dimension_; }
   ConstVectorRef<Real> operator[](std::uint32_t client) const { return {numbers_.row(client).data(), dimension_}; }
 
- private:
+ protected:
   Index dimension_;
   Matrix<Real> numbers_;  // rows are padded to whole cache lines
 };
@@ -52,17 +52,11 @@ class Centres {
 template <class Real>
 std::unique_ptr<Learner<Real>> make_centre_learner(std::shared_ptr<const Centres<Real>> centres, std::uint32_t client);
 
-/// u_i of the tridiagonal losses: normal numbers of this deviation from Stream(seed, client i, Purpose::init), less their mean over
-/// all clients.
+/// u_i of the tridiagonal losses: such numbers less their mean over all clients.
 template <class Real>
-class Shifts {
+class Shifts : public Centres<Real> {
  public:
   Shifts(std::uint64_t seed, std::uint32_t clients, Index dimension, double deviation);
-  std::uint32_t clients() const { return static_cast<std::uint32_t>(numbers_.rows()); }
-  ConstVectorRef<Real> operator[](std::uint32_t client) const { return {numbers_.row(client).data(), numbers_.cols()}; }
-
- private:
-  Matrix<Real> numbers_;
 };
 
 /// f_i(x) = 1/2 x^T A x + x_1/4 + <u_i, x> with A = tridiag(-1, 2, -1)/4, begun at x = (sqrt(d), 0, ..., 0). A gradient that has

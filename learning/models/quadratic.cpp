@@ -75,11 +75,11 @@ std::unique_ptr<Learner<Real>> make_quadratic(const Matrix<Real>& a, Vector<Real
 }
 
 template <class Real>
-Centres<Real>::Centres(std::uint64_t seed, std::uint32_t clients, Index dimension)
+Centres<Real>::Centres(std::uint64_t seed, std::uint32_t clients, Index dimension, double deviation)
     : dimension_{dimension}, numbers_{Matrix<Real>::Zero(clients, whole_lines<Real>(dimension))} {
   for (std::uint32_t client = 0; client < clients; ++client) {
     Stream stream(seed, {client}, Purpose::init);
-    for (Index i = 0; i < dimension; ++i) numbers_(client, i) = static_cast<Real>(stream.normal());
+    for (Index i = 0; i < dimension; ++i) numbers_(client, i) = static_cast<Real>(deviation * stream.normal());
   }
 }
 

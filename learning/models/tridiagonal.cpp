@@ -59,13 +59,10 @@ class Tridiagonal final : public Learner<Real> {
 
 template <class Real>
 Shifts<Real>::Shifts(std::uint64_t seed, std::uint32_t clients, Index dimension, double deviation)
-    : numbers_{Matrix<Real>::Zero(clients, dimension)} {
-  for (std::uint32_t client = 0; client < clients; ++client) {
-    Stream stream(seed, {client}, Purpose::init);
-    for (Index i = 0; i < dimension; ++i) numbers_(client, i) = static_cast<Real>(deviation * stream.normal());
-  }
-  const auto mean = (numbers_.colwise().sum() / static_cast<Real>(clients)).eval();
-  numbers_.rowwise() -= mean;
+    : Centres<Real>(seed, clients, dimension, deviation) {
+  auto numbers = this->numbers_.leftCols(dimension);
+  const auto mean = (numbers.colwise().sum() / static_cast<Real>(clients)).eval();
+  numbers.rowwise() -= mean;
 }
 
 template <class Real>
