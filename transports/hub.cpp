@@ -7,10 +7,10 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <thread>
 #include <utility>
 
+#include "runtime/sentence.hpp"
 #include "transports/parcel_queue.hpp"
 
 namespace rubato {
@@ -198,11 +198,8 @@ Hub::Hub(std::uint32_t hosts, std::size_t queue_bytes) {
 Hub::~Hub() = default;
 
 std::unique_ptr<Transport> Hub::end(HostId host) {
-  if (host.value >= inboxes_.size())
-    throw std::invalid_argument("host " + std::to_string(host.value) + " is not on this hub, which has " +
-                                std::to_string(inboxes_.size()) + " hosts");
-  if (!inboxes_[host.value]->claim())
-    throw std::invalid_argument("host " + std::to_string(host.value) + " has an end on this hub already");
+  if (host.value >= inboxes_.size()) refuse("host ", host.value, " is not on this hub, which has ", inboxes_.size(), " hosts");
+  if (!inboxes_[host.value]->claim()) refuse("host ", host.value, " has an end on this hub already");
   return std::make_unique<End>(*this, host);
 }
 

@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <stdexcept>
 #include <string_view>
+
+#include "runtime/number_from.hpp"
 
 namespace rubato {
 
@@ -32,10 +33,8 @@ HostAndPort parts_of(std::string_view address) {
 
 bool is_port(const std::string& text, bool is_bound) {
   if (is_bound && text == "*") return true;
-  unsigned port = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, port);
-  return read.ec == std::errc{} && read.ptr == end && port <= 65535 && (port > 0 || is_bound);
+  const auto port = number_from<std::uint16_t>(text);
+  return port && (*port > 0 || is_bound);
 }
 
 bool is_host(const std::string& text, bool is_bound) {

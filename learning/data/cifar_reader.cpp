@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,12 +17,12 @@ void read_records(const std::filesystem::path& path, std::vector<std::uint8_t>& 
   FileStream file(path);
   std::uint64_t record = 0;
   for (std::array<unsigned char, 1> label; file.read(label) == 1; ++record) {
-    const auto fail = [&](const std::string& what) { file.fail("record " + std::to_string(record) + " " + what); };
-    if (label[0] >= classes) fail("has the label " + std::to_string(label[0]) + "; allowed are 0 to 9");
+    const auto fail = [&](const auto&... what) { file.fail("record ", record, " ", what...); };
+    if (label[0] >= classes) fail("has the label ", unsigned{label[0]}, "; allowed are 0 to 9");
     check_stored(file, labels.size() + 1, pixels, limit / 3);  // while it grows, the old and the doubled are there
     labels.numbers.push_back(label[0]);
     const std::size_t got = file.append(images, pixels);
-    if (got < pixels) fail("is cut short: it has 1 + " + std::to_string(got) + " bytes, a CIFAR-10 record has 3073");
+    if (got < pixels) fail("is cut short: it has 1 + ", got, " bytes, a CIFAR-10 record has 3073");
   }
   if (record == 0) file.fail("is empty; a CIFAR-10 file has records of 3073 bytes");
 }

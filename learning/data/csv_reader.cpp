@@ -1,15 +1,14 @@
 #include "learning/data/readers.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <vector>
 
 #include "learning/data/line_reader.hpp"
+#include "runtime/number_from.hpp"
 
 namespace rubato {
 
@@ -77,12 +76,10 @@ std::size_t label_column(const LineReader& lines, const CsvOptions& options, con
       options.first_line == FirstLine::names || (options.first_line == FirstLine::automatic && !number_in(options.label));
   const auto found = may_be_name ? std::find(first.begin(), first.end(), options.label) : first.end();
   if (found != first.end()) return static_cast<std::size_t>(found - first.begin());
-  std::size_t number = 0;
-  const char* const end = options.label.data() + options.label.size();
-  const auto [stop, error] = std::from_chars(options.label.data(), end, number);
-  if (error == std::errc{} && stop == end && number >= 1 && number <= first.size()) return number - 1;
-  lines.fail("there is no label column " + shown(options.label) + "; allowed are a column's name from the first line, " +
-             "its number from 1 to " + std::to_string(first.size()) + ", last and none");
+  const auto number = number_from<std::size_t>(options.label);
+  if (number && *number >= 1 && *number <= first.size()) return *number - 1;
+  lines.fail("there is no label column ", shown(options.label),
+             "; allowed are a column's name from the first line, its number from 1 to ", first.size(), ", last and none");
 }
 
 /// Numbers or, if the first label is none, words.
@@ -172,10 +169,9 @@ Table<Real> read_csv(const std::filesystem::path& file, const CsvOptions& option
   if (!line) lines.file().fail("has no samples behind its first line");
   for (std::size_t rows = 0; line; line = lines.next(), ++rows) {
     splitter.split(lines, *line);
-    if (fields.size() != columns)
-      lines.fail("has " + std::to_string(fields.size()) + " fields; the first line has " + std::to_string(columns));
+    if (fields.size() != columns) lines.fail("has ", fields.size(), " fields; the first line has ", columns);
     Real* const row = numbers.add_row();
-    if (!row) lines.fail("the rows take more than the allowed " + std::to_string(limit) + " bytes while they are read");
+    if (!row) lines.fail("the rows take more than the allowed ", limit, " bytes while they are read");
     read_fields(lines, fields, label, rows, row, bad);
     if (label != no_column && !labels.add(lines, fields[label])) add_bad(lines, "the label", fields[label], rows, label, bad);
   }

@@ -60,7 +60,7 @@ FileFormat format_of(const DataFiles& files, const fs::path& file) {
 // A key that nothing would read is a fault.
 void check_request(const DataFiles& files, const DataOptions& options) {
   const auto refuse = [](bool is_set, const char* key, const char* reason) {
-    if (is_set) throw std::invalid_argument(std::string("data.") + key + " is set, but nothing reads it: " + reason);
+    if (is_set) rubato::refuse("data.", key, " is set, but nothing reads it: ", reason);
   };
   const auto has = [&](FileFormat format) {
     return format_of(files, files.train) == format || (files.test && format_of(files, *files.test) == format);
@@ -80,7 +80,7 @@ namespace {
 
 void need(bool is_there, const char* key, const char* format, bool is_needed) {
   if (is_there == is_needed) return;
-  throw std::invalid_argument(std::string("data.") + key + (is_needed ? " must be set: " : " is not for this format: ") + format);
+  refuse("data.", key, is_needed ? " must be set: " : " is not for this format: ", format);
 }
 
 struct Part {
@@ -136,8 +136,7 @@ Table<Real> read_part(const DataFiles& files, FileFormat format, const Part& par
 template <class Real>
 void check_sizes(const Table<Real>& table, const fs::path& file) {
   if (table.labels.size() == static_cast<std::size_t>(table.features.rows())) return;
-  throw std::invalid_argument(file.string() + ": has " + std::to_string(table.features.rows()) + " rows and " +
-                              std::to_string(table.labels.size()) + " labels");
+  refuse(file.string(), ": has ", table.features.rows(), " rows and ", table.labels.size(), " labels");
 }
 
 template <class Real>
@@ -179,21 +178,17 @@ void check_names(const Table<Real>& train, const Table<Real>& test, const DataFi
   if (train.names.size() != test.names.size()) return;
   const auto [mine, other] = std::mismatch(train.names.begin(), train.names.end(), test.names.begin());
   if (mine == train.names.end()) return;
-  throw std::invalid_argument(files.test->string() + ": feature " + std::to_string(mine - train.names.begin() + 1) + " is named " +
-                              shown(*other) + "; in " + files.train.string() + " it is " + shown(*mine) +
-                              ", and columns must be in the same order");
+  refuse(files.test->string(), ": feature ", mine - train.names.begin() + 1, " is named ", shown(*other), "; in ",
+         files.train.string(), " it is ", shown(*mine), ", and columns must be in the same order");
 }
 
 Shape shape_of(const DataFiles& files, const Shape& in_file) {
   if (files.shape.empty()) return in_file;
-  if (files.shape.size() != 3)
-    throw std::invalid_argument("data.shape has " + std::to_string(files.shape.size()) +
-                                " numbers; allowed are 3: channels, height and width");
+  if (files.shape.size() != 3) refuse("data.shape has ", files.shape.size(), " numbers; allowed are 3: channels, height and width");
   const Shape shape{static_cast<Index>(files.shape[0]), static_cast<Index>(files.shape[1]), static_cast<Index>(files.shape[2])};
   if (shape.size() == in_file.size()) return shape;
-  throw std::invalid_argument("data.shape is " + std::to_string(shape.channels) + " x " + std::to_string(shape.height) + " x " +
-                              std::to_string(shape.width) + "; a row of " + files.train.string() + " has " +
-                              std::to_string(in_file.size()) + " numbers");
+  refuse("data.shape is ", shape.channels, " x ", shape.height, " x ", shape.width, "; a row of ", files.train.string(), " has ",
+         in_file.size(), " numbers");
 }
 
 template <class Real>
@@ -203,8 +198,7 @@ std::vector<Real> targets_of(const LabelColumn& column, const fs::path& file) {
   std::vector<Real> targets(column.numbers.begin(), column.numbers.end());
   const auto odd = std::find_if(targets.begin(), targets.end(), [](Real target) { return !std::isfinite(target); });
   if (odd != targets.end())
-    throw std::invalid_argument(file.string() + ": row " + std::to_string(odd - targets.begin()) +
-                                " has a label that is too large for the precision of the experiment");
+    refuse(file.string(), ": row ", odd - targets.begin(), " has a label that is too large for the precision of the experiment");
   return targets;
 }
 
@@ -226,8 +220,7 @@ void set_labels(Dataset<Real>& dataset, const DataFiles& files, const DataOption
   }
   const ClassNames names(train, files.label_order.value_or(std::vector<std::string>{}), files.train.string());
   if (classes > 0 && classes != names.size())
-    throw std::invalid_argument("data.classes is " + std::to_string(classes) + "; " + files.train.string() + " has " +
-                                std::to_string(names.size()) + " different labels");
+    refuse("data.classes is ", classes, "; ", files.train.string(), " has ", names.size(), " different labels");
   dataset.classes = names.size();
   dataset.class_names = names.names();
   dataset.train.labels = names.coded(train, files.train.string());

@@ -1,6 +1,6 @@
 #include "learning/data/dataset.hpp"
 
-#include <stdexcept>
+#include "runtime/sentence.hpp"
 
 namespace rubato {
 
@@ -8,18 +8,13 @@ namespace {
 
 template <class Real>
 void check_part(const Dataset<Real>& dataset, const Samples<Real>& samples, const std::string& part) {
-  const auto fail = [&](const std::string& what) {
-    throw std::invalid_argument("data set " + dataset.name + ", " + part + " part: " + what);
-  };
+  const auto fail = [&](const auto&... what) { refuse("data set ", dataset.name, ", ", part, " part: ", what...); };
   const bool is_classified = dataset.classes > 0;
   const std::size_t known = is_classified ? samples.labels.size() : samples.targets.size();
-  if (known != samples.size())
-    fail(std::to_string(samples.size()) + " rows of features for " + std::to_string(known) +
-         (is_classified ? " labels" : " targets"));
+  if (known != samples.size()) fail(samples.size(), " rows of features for ", known, is_classified ? " labels" : " targets");
   for (std::size_t i = 0; i < samples.labels.size(); ++i) {
     if (samples.labels[i] < dataset.classes) continue;
-    fail("row " + std::to_string(i) + " has the label " + std::to_string(samples.labels[i]) + "; allowed are labels below " +
-         std::to_string(dataset.classes));
+    fail("row ", i, " has the label ", samples.labels[i], "; allowed are labels below ", dataset.classes);
   }
 }
 
@@ -30,9 +25,8 @@ void check(const Dataset<Real>& dataset) {
   check_part(dataset, dataset.train, "training");
   check_part(dataset, dataset.test, "test");
   if (dataset.test.size() == 0 || dataset.test.features.cols() == dataset.train.features.cols()) return;
-  throw std::invalid_argument("data set " + dataset.name + ": the training part has " +
-                              std::to_string(dataset.train.features.cols()) + " features and the test part " +
-                              std::to_string(dataset.test.features.cols()));
+  refuse("data set ", dataset.name, ": the training part has ", dataset.train.features.cols(), " features and the test part ",
+         dataset.test.features.cols());
 }
 
 template void check(const Dataset<float>&);

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <utility>
 
 namespace rubato::dealing {
-
-void refuse(const std::string& sentence) { throw std::invalid_argument(sentence); }
 
 void require_clients(std::size_t clients) {
   if (clients == 0) refuse("clients.count is 0; allowed are whole numbers from 1");
@@ -18,8 +15,7 @@ std::vector<Rows> rows_by_class(const Deck& deck) {
   for (const std::uint32_t row : deck.order) {
     const Label label = deck.labels[row];
     if (label >= deck.classes) {
-      refuse("row " + std::to_string(row) + " has the label " + std::to_string(label) + "; allowed are labels below " +
-             std::to_string(deck.classes));
+      refuse("row ", row, " has the label ", label, "; allowed are labels below ", deck.classes);
     }
     pools[label].push_back(row);
   }
@@ -64,10 +60,9 @@ Partition finished(Partition partition, std::size_t training_rows, bool overlaps
 
 void check_order(const Deck& deck) {
   if (deck.order.size() != deck.labels.size())
-    refuse("the order has " + std::to_string(deck.order.size()) + " rows and the labels " + std::to_string(deck.labels.size()));
+    refuse("the order has ", deck.order.size(), " rows and the labels ", deck.labels.size());
   for (const std::uint32_t row : deck.order) {
-    if (row >= deck.labels.size())
-      refuse("the order names row " + std::to_string(row) + " of " + std::to_string(deck.labels.size()));
+    if (row >= deck.labels.size()) refuse("the order names row ", row, " of ", deck.labels.size());
   }
 }
 
@@ -76,14 +71,14 @@ void check_shares(const Shares& shares, std::size_t width, const std::string& wh
     constexpr double rounding = 1e-4;
     const bool is_share = row.size() == width && width > 0 && row.back() >= -rounding &&
                           std::all_of(row.begin(), row.end() - 1, [](double share) { return share >= 0; });
-    if (!is_share) refuse(what + ": every row needs " + std::to_string(width) + " numbers from 0");
+    if (!is_share) refuse(what, ": every row needs ", width, " numbers from 0");
   }
 }
 
 void require_rows(const Partition& partition) {
   for (std::size_t client = 0; client < partition.rows.size(); ++client) {
     if (partition.rows[client].empty())
-      refuse("data.partition leaves client " + std::to_string(client) + " without rows; use fewer clients or more data");
+      refuse("data.partition leaves client ", client, " without rows; use fewer clients or more data");
   }
 }
 

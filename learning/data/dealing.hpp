@@ -5,11 +5,9 @@
 #include <vector>
 
 #include "learning/data/partition.hpp"
+#include "runtime/sentence.hpp"
 
 namespace rubato::dealing {
-
-/// Throws std::invalid_argument with this sentence.
-[[noreturn]] void refuse(const std::string& sentence);
 
 void require_clients(std::size_t clients);
 void require_rows(const Partition& partition);

@@ -3,7 +3,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace rubato {
 
@@ -35,8 +34,6 @@ void FileStream::open(const std::filesystem::path& file) {
   piece_.resize(piece_size);
 }
 
-void FileStream::fail(const std::string& what) const { throw std::invalid_argument(name_ + ": " + what); }
-
 void FileStream::refill() {
   const auto wanted = static_cast<std::streamsize>(std::min<std::uint64_t>(piece_.size(), stored_left_));
   stream_.read(reinterpret_cast<char*>(piece_.data()), wanted);
@@ -54,8 +51,7 @@ void FileStream::note(std::span<const unsigned char> unfolded) {
 
 void FileStream::check_whole() const {
   if (unfolded_ != section_->contents)
-    fail("is damaged: one of its files has " + std::to_string(unfolded_) + " bytes; its directory says " +
-         std::to_string(section_->contents));
+    fail("is damaged: one of its files has ", unfolded_, " bytes; its directory says ", section_->contents);
   if (checksum_ != section_->checksum) fail("is damaged: the CRC-32 of one of its files is not what its directory says");
 }
 
@@ -105,8 +101,7 @@ bool FileStream::is_at_end() {
 
 void check_stored(const FileStream& file, std::uint64_t rows, std::uint64_t row_bytes, std::size_t limit) {
   if (row_bytes == 0 || rows <= limit / row_bytes) return;
-  file.fail("has " + std::to_string(rows) + " rows of " + std::to_string(row_bytes) + " bytes; allowed are " +
-            std::to_string(limit) + " bytes");
+  file.fail("has ", rows, " rows of ", row_bytes, " bytes; allowed are ", limit, " bytes");
 }
 
 }  // namespace rubato

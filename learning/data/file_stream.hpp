@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "learning/data/decoder.hpp"
+#include "runtime/sentence.hpp"
 
 namespace rubato {
 
@@ -47,7 +48,11 @@ class FileStream {
   /// Bytes read so far.
   std::uint64_t position() const { return position_; }
   const std::string& name() const { return name_; }
-  [[noreturn]] void fail(const std::string& what) const;
+  /// Throws such a fault, which these parts say.
+  template <class... What>
+  [[noreturn]] void fail(const What&... what) const {
+    refuse(name_, ": ", what...);
+  }
 
  private:
   void open(const std::filesystem::path& file);

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace rubato {
@@ -22,8 +21,7 @@ std::string hexadecimal(std::uint32_t number) {
 
 std::uint32_t read_number(FileStream& file) {
   std::array<unsigned char, 4> bytes{};
-  if (file.read(bytes) < bytes.size())
-    file.fail("is cut short: its IDX header ends after " + std::to_string(file.position()) + " bytes");
+  if (file.read(bytes) < bytes.size()) file.fail("is cut short: its IDX header ends after ", file.position(), " bytes");
   return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 | std::uint32_t{bytes[2]} << 8 | bytes[3];
 }
 
@@ -54,7 +52,7 @@ std::vector<std::uint8_t> read_items(FileStream& file, const IdxHeader& header) 
   const std::size_t got = file.append(items, header.count * header.item);
   const std::string promised =
       "its header promises " + std::to_string(header.count) + " items of " + std::to_string(header.item) + " bytes, but ";
-  if (got < header.count * header.item) file.fail("is cut short: " + promised + std::to_string(got) + " bytes follow");
+  if (got < header.count * header.item) file.fail("is cut short: ", promised, got, " bytes follow");
   if (!file.is_at_end()) file.fail("has trailing bytes: " + promised + "more follow");
   return items;
 }
@@ -73,8 +71,7 @@ Table<Real> read_idx(const std::filesystem::path& images, const std::filesystem:
   FileStream image_file(images), label_file(labels);
   const IdxHeader of_images = read_idx_header(image_file, 3, 4), of_labels = read_idx_header(label_file, 1, 1);
   if (of_images.count != of_labels.count)
-    label_file.fail("has " + std::to_string(of_labels.count) + " labels, but " + image_file.name() + " has " +
-                    std::to_string(of_images.count) + " images");
+    label_file.fail("has ", of_labels.count, " labels, but ", image_file.name(), " has ", of_images.count, " images");
   check_stored(image_file, of_images.count, of_images.item, limit);
   check_stored(label_file, of_labels.count, 1 + sizeof(double), limit - of_images.count * of_images.item);
   Table<Real> table;

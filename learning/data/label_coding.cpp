@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <utility>
 
 #include "learning/data/line_reader.hpp"
@@ -18,14 +17,12 @@ std::string as_label(double number) {
                                                                  : std::to_string(number);
 }
 
-[[noreturn]] void fail(const std::string& file, const std::string& what) { throw std::invalid_argument(file + ": " + what); }
-
 std::vector<double> different_numbers(std::vector<double> numbers, const std::string& file) {
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   if (numbers.size() > most_classes)
-    fail(file, "has " + std::to_string(numbers.size()) +
-                   " different labels; allowed are 65536 classes (numbers are learned with data.learn = \"number\")");
+    refuse(file, ": has ", numbers.size(),
+           " different labels; allowed are 65536 classes (numbers are learned with data.learn = \"number\")");
   return numbers;
 }
 
@@ -34,14 +31,14 @@ std::vector<std::string> ordered(std::vector<std::string> words, std::vector<std
   if (order.empty()) return words;
   for (const std::string& word : words)
     if (std::find(order.begin(), order.end(), word) == order.end())
-      fail(file, "has the label " + shown(word) + ", which data.label_order does not name");
+      refuse(file, ": has the label ", shown(word), ", which data.label_order does not name");
   return order;
 }
 
 }  // namespace
 
 std::vector<Label> numbered_labels(const LabelColumn& column, std::uint32_t classes, std::int64_t first, const std::string& file) {
-  if (!column.words.empty()) fail(file, "has words as labels where numbers belong, such as " + shown(column.words.front()));
+  if (!column.words.empty()) refuse(file, ": has words as labels where numbers belong, such as ", shown(column.words.front()));
   std::vector<Label> labels;
   labels.reserve(column.size());
   for (const double number : column.numbers) {
@@ -50,8 +47,8 @@ std::vector<Label> numbered_labels(const LabelColumn& column, std::uint32_t clas
       labels.push_back(static_cast<Label>(place));
       continue;
     }
-    fail(file, "row " + std::to_string(labels.size()) + " has the label " + as_label(number) + "; allowed are " +
-                   std::to_string(first) + " to " + std::to_string(first + classes - 1));
+    refuse(file, ": row ", labels.size(), " has the label ", as_label(number), "; allowed are ", first, " to ",
+           first + classes - 1);
   }
   return labels;
 }
@@ -63,7 +60,7 @@ ClassNames::ClassNames(const LabelColumn& training, std::vector<std::string> ord
   else if (order.empty())
     numbers_ = different_numbers(training.numbers, file);
   else
-    fail(file, "has numbers as labels, which data.label_order cannot name");
+    refuse(file, ": has numbers as labels, which data.label_order cannot name");
 }
 
 std::vector<std::string> ClassNames::names() const {
@@ -77,9 +74,9 @@ std::uint32_t ClassNames::size() const { return static_cast<std::uint32_t>(are_w
 
 std::vector<Label> ClassNames::coded(const LabelColumn& column, const std::string& file) const {
   if (column.words.empty() == are_words_ && column.size() > 0)
-    fail(file, std::string("has ") + (are_words_ ? "numbers" : "words") + " as labels; the training part does not");
+    refuse(file, ": has ", are_words_ ? "numbers" : "words", " as labels; the training part does not");
   const auto unknown = [&](std::size_t row, const std::string& label) {
-    fail(file, "row " + std::to_string(row) + " has the label " + label + ", which the training part does not have");
+    refuse(file, ": row ", row, " has the label ", label, ", which the training part does not have");
   };
   std::vector<Label> labels;
   labels.reserve(column.size());

@@ -1,11 +1,10 @@
 #include "learning/data/readers.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <string>
 
 #include "learning/data/line_reader.hpp"
+#include "runtime/number_from.hpp"
 
 namespace rubato {
 
@@ -28,13 +27,11 @@ double finite_number(const LineReader& lines, std::string_view word, const char*
 }
 
 std::size_t index_of(const LineReader& lines, std::string_view word, std::size_t before, std::size_t features) {
-  std::size_t index = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), index);
-  if (error != std::errc{} || end != word.data() + word.size() || index == 0 || index > features)
-    lines.fail(shown(word) + " stands where an index from 1 to " + std::to_string(features) + " belongs");
-  if (index <= before)
-    lines.fail("index " + std::to_string(index) + " follows " + std::to_string(before) + "; indices must ascend");
-  return index;
+  const auto index = number_from<std::size_t>(word);
+  if (!index || *index == 0 || *index > features)
+    lines.fail(shown(word), " stands where an index from 1 to ", features, " belongs");
+  if (*index <= before) lines.fail("index ", *index, " follows ", before, "; indices must ascend");
+  return *index;
 }
 
 // Calls begin(label) and then entry(index, number) for all of a line.
@@ -70,7 +67,7 @@ Table<Real> read_libsvm(const std::filesystem::path& file, std::size_t features,
   Real* row = nullptr;
   const auto begin = [&](double label) {
     row = numbers.add_row();
-    if (!row) lines.fail("the rows take more than the allowed " + std::to_string(limit) + " bytes while they are read");
+    if (!row) lines.fail("the rows take more than the allowed ", limit, " bytes while they are read");
     table.labels.numbers.push_back(label);
   };
   const auto entry = [&](std::size_t index, double number) {

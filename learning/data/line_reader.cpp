@@ -1,9 +1,8 @@
 #include "learning/data/line_reader.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <span>
-#include <stdexcept>
+
+#include "runtime/number_from.hpp"
 
 namespace rubato {
 
@@ -48,10 +47,6 @@ std::optional<std::string_view> LineReader::next() {
   fail("is empty");
 }
 
-void LineReader::fail(const std::string& what) const {
-  throw std::invalid_argument(file_.name() + ", line " + std::to_string(line_) + ": " + what);
-}
-
 std::string_view take_until(std::string_view& text, char separator) {
   const std::size_t length = std::min(text.find(separator), text.size());
   const std::string_view field = text.substr(0, length);
@@ -67,10 +62,7 @@ std::string_view trimmed(std::string_view text, std::string_view blanks) {
 
 std::optional<double> number_in(std::string_view text) {
   if (text.starts_with('+') && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  return number_from<double>(text);
 }
 
 std::string shown(std::string_view text) {

@@ -24,7 +24,10 @@ class LineReader {
   std::size_t line() const { return line_; }
   const FileStream& file() const { return file_; }
   /// Throws std::invalid_argument naming file and line.
-  [[noreturn]] void fail(const std::string& what) const;
+  template <class... What>
+  [[noreturn]] void fail(const What&... what) const {
+    refuse(file_.name(), ", line ", line_, ": ", what...);
+  }
 
  private:
   bool fill();

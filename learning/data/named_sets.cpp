@@ -184,15 +184,13 @@ std::optional<Found> find(const NamedSet& set, const fs::path& data_dir) {
 
 [[noreturn]] void fail_shape(const NamedSet& set, const fs::path& file, const Shape& shape) {
   const auto shown = [](const Shape& of) { return std::to_string(of.height) + " x " + std::to_string(of.width); };
-  throw std::invalid_argument(file.string() + ": its images are of " + std::to_string(shape.channels) + " x " + shown(shape) +
-                              " numbers; those of " + set.name + " of " + std::to_string(set.shape.channels) + " x " +
-                              shown(set.shape));
+  refuse(file.string(), ": its images are of ", shape.channels, " x ", shown(shape), " numbers; those of ", set.name, " of ",
+         set.shape.channels, " x ", shown(set.shape));
 }
 
 void need_inputs(const NamedSet& set, const fs::path& file, Index inputs) {
   if (inputs == set.shape.size()) return;
-  throw std::invalid_argument(file.string() + ": its samples have " + std::to_string(inputs) + " numbers; " + set.name + " has " +
-                              std::to_string(set.shape.size()));
+  refuse(file.string(), ": its samples have ", inputs, " numbers; ", set.name, " has ", set.shape.size());
 }
 
 template <class Real>
@@ -237,8 +235,7 @@ Features<Real> one_hot_cards(const Features<Real>& cards, const fs::path& file) 
       const auto most = static_cast<Real>(c % 2 == 0 ? 4 : 13), number = cards(row, c);
       const auto place = static_cast<std::size_t>(number);
       if (!(number >= 1 && number <= most) || static_cast<Real>(place) != number)
-        throw std::invalid_argument(file.string() + ": row " + std::to_string(row) + " has no card in field " +
-                                    std::to_string(c + 1) + "; suits are 1 to 4, ranks 1 to 13");
+        refuse(file.string(), ": row ", row, " has no card in field ", c + 1, "; suits are 1 to 4, ranks 1 to 13");
       out[static_cast<std::size_t>(c / 2 * 17 + (c % 2) * 4) + place - 1] = 1;
     }
   }
@@ -248,9 +245,7 @@ Features<Real> one_hot_cards(const Features<Real>& cards, const fs::path& file) 
 template <class Real>
 Samples<Real> read_poker(const NamedSet& set, const fs::path& file, bool one_hot) {
   Table<Real> table = read_csv<Real>(file, {.first_line = FirstLine::sample, .separator = ','});
-  if (table.features.cols() != 10)
-    throw std::invalid_argument(file.string() + ": has " + std::to_string(table.features.cols()) +
-                                " numbers a hand; five cards are 10");
+  if (table.features.cols() != 10) refuse(file.string(), ": has ", table.features.cols(), " numbers a hand; five cards are 10");
   if (one_hot) table.features = one_hot_cards(table.features, file);
   return numbered(set, file, std::move(table));
 }
@@ -258,7 +253,7 @@ Samples<Real> read_poker(const NamedSet& set, const fs::path& file, bool one_hot
 std::uint32_t device_classes_of(const DataOptions& options) {
   if (options.classes == 0 || options.classes == 10) return 10;
   if (options.classes == 9) return 9;
-  throw std::invalid_argument("data.classes is " + std::to_string(options.classes) + "; iot-device has 9 or 10");
+  refuse("data.classes is ", options.classes, "; iot-device has 9 or 10");
 }
 
 // The first rows of the label order: without those of later classes.
@@ -329,7 +324,7 @@ std::uint32_t bearing_classes_of(const DataOptions& options) {
   if (options.classes == 0) return bearing_classes.size();
   const auto classes = static_cast<std::uint32_t>(options.classes);
   if (classes == 4 || classes == bearing_classes.size()) return classes;
-  throw std::invalid_argument("data.classes is " + std::to_string(classes) + "; cwru has 4 or 10");
+  refuse("data.classes is ", classes, "; cwru has 4 or 10");
 }
 
 // The letters are numbered from 1; with a class more none is renumbered, and class 0 stays empty.
@@ -337,8 +332,7 @@ void choose_letters(const DataOptions& options, NamedSet& set) {
   if (set.name != "emnist-letters" || options.classes == 0) return;
   const auto classes = static_cast<std::uint32_t>(options.classes);
   if (classes != set.classes && classes != set.classes + 1)
-    throw std::invalid_argument("data.classes is " + std::to_string(classes) +
-                                "; emnist-letters has 26, or 27 with the unused label 0");
+    refuse("data.classes is ", classes, "; emnist-letters has 26, or 27 with the unused label 0");
   set.first_label -= classes - set.classes;
   set.classes = classes;
 }

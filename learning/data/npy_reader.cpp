@@ -41,7 +41,7 @@ std::string read_text(FileStream& file, std::size_t size) {
 // What stands behind 'key': up to one of `ends`.
 std::string_view value_of(const FileStream& file, std::string_view header, std::string_view key, std::string_view ends) {
   const std::size_t found = header.find("'" + std::string(key) + "':");
-  if (found == std::string_view::npos) file.fail("has an array header without '" + std::string(key) + "'");
+  if (found == std::string_view::npos) file.fail("has an array header without '", key, "'");
   std::string_view value = header.substr(found + key.size() + 3);
   value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
   return value.substr(0, value.find_first_of(ends));
@@ -69,14 +69,14 @@ NpyHeader read_npy_header(FileStream& file) {
   std::size_t length = 0;
   const std::string bytes = read_text(file, is_first ? 2 : 4);
   for (std::size_t i = bytes.size(); i-- > 0;) length = length << 8 | static_cast<unsigned char>(bytes[i]);
-  if (length > longest_header) file.fail("promises an array header of " + std::to_string(length) + " bytes");
+  if (length > longest_header) file.fail("promises an array header of ", length, " bytes");
   const std::string text = read_text(file, length);
   std::string_view type = value_of(file, text, "descr", ",}");
   type = type.substr(std::min(type.find_first_not_of('\''), type.size()));
   type = type.substr(0, type.find('\''));
   const auto known = {"<f4", "<f8", "<i4", "<i8", "|u1"};
   if (std::find(known.begin(), known.end(), type) == known.end())
-    file.fail("has an array of type \"" + std::string(type.substr(0, 20)) +
+    file.fail("has an array of type \"", type.substr(0, 20),
               "\"; allowed are <f4, <f8, <i4, <i8 and |u1, which numpy.ascontiguousarray(a).astype(...) makes");
   if (value_of(file, text, "fortran_order", ",}") != "False")
     file.fail("has an array in Fortran order; numpy.ascontiguousarray makes it one in C order");
@@ -84,7 +84,7 @@ NpyHeader read_npy_header(FileStream& file) {
 }
 
 [[noreturn]] void fail_short(const FileStream& file, const NpyHeader& header, std::uint64_t got) {
-  file.fail("is cut short: its array has " + std::to_string(header.rows()) + " rows, the file " + std::to_string(got));
+  file.fail("is cut short: its array has ", header.rows(), " rows, the file ", got);
 }
 
 template <class Stored>
@@ -144,7 +144,7 @@ Shape shape_of(const FileStream& file, const NpyHeader& header) {
   std::array<std::uint64_t, 3> sizes{1, 1, 1};
   const std::size_t dimensions = header.sizes.size();
   if (dimensions < 2 || dimensions > 4)
-    file.fail("has an array of " + std::to_string(dimensions) +
+    file.fail("has an array of ", dimensions,
               " dimensions; allowed are rows x features, rows x height x width and rows x channels x height x width");
   std::copy(header.sizes.begin() + 1, header.sizes.end(), sizes.end() - static_cast<std::ptrdiff_t>(dimensions - 1));
   std::uint64_t product = 1;
@@ -174,8 +174,7 @@ LabelColumn read_npy_labels(FileStream file, std::size_t limit) {
   const NpyHeader header = read_npy_header(file);
   const bool is_column = header.sizes.size() == 2 && header.sizes[1] == 1;
   if (header.sizes.size() != 1 && !is_column)
-    file.fail("has an array of " + std::to_string(header.sizes.size()) +
-              " dimensions where labels belong; allowed is a number for each row");
+    file.fail("has an array of ", header.sizes.size(), " dimensions where labels belong; allowed is a number for each row");
   check_stored(file, header.rows(), sizeof(double), limit);
   return {read_numbers<double>(file, header, 1), {}};
 }
@@ -185,7 +184,7 @@ std::vector<double> read_npy_vector(FileStream file, std::size_t limit) {
   const auto is_one = [](std::uint64_t size) { return size == 1; };
   if (header.sizes.empty() ||
       std::count_if(header.sizes.begin(), header.sizes.end(), is_one) + 1 < static_cast<std::ptrdiff_t>(header.sizes.size())) {
-    file.fail("has an array of " + std::to_string(header.sizes.size()) +
+    file.fail("has an array of ", header.sizes.size(),
               " dimensions where a row of numbers belongs; allowed is one dimension, or others of size 1");
   }
   const std::uint64_t count = *std::max_element(header.sizes.begin(), header.sizes.end());
@@ -196,8 +195,8 @@ std::vector<double> read_npy_vector(FileStream file, std::size_t limit) {
 std::vector<double> read_npy_rows(FileStream file, std::uint64_t rows, std::size_t limit) {
   const NpyHeader header = read_npy_header(file);
   if (header.sizes.size() != 2 || header.rows() != rows)
-    file.fail("has an array of " + std::to_string(header.sizes.size()) + " dimensions and " + std::to_string(header.rows()) +
-              " rows; allowed is one of two dimensions, with " + std::to_string(rows) + " rows");
+    file.fail("has an array of ", header.sizes.size(), " dimensions and ", header.rows(),
+              " rows; allowed is one of two dimensions, with ", rows, " rows");
   check_stored(file, rows, header.sizes[1] * sizeof(double), limit);
   return read_numbers<double>(file, header, header.sizes[1]);
 }

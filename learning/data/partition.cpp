@@ -35,10 +35,9 @@ std::vector<Rows> holders_by_class(const HeldClasses& held, std::uint32_t classe
   std::vector<Rows> holders(classes);
   for (std::size_t client = 0; client < held.size(); ++client) {
     for (const Label label : held[client]) {
-      if (label >= classes) refuse("client " + std::to_string(client) + " holds the unknown class " + std::to_string(label));
+      if (label >= classes) refuse("client ", client, " holds the unknown class ", label);
       Rows& of_class = holders[label];
-      if (!of_class.empty() && of_class.back() == client)
-        refuse("client " + std::to_string(client) + " holds class " + std::to_string(label) + " twice");
+      if (!of_class.empty() && of_class.back() == client) refuse("client ", client, " holds class ", label, " twice");
       of_class.push_back(static_cast<std::uint32_t>(client));
     }
   }

@@ -60,7 +60,7 @@ void scale_to_rows(std::vector<std::uint32_t>& counts, const Shares& shares, con
   Demand demand = demand_of(shares, counts);
   for (double satisfiable = 0; (satisfiable = satisfiable_part(demand, pools)) < 1; demand = demand_of(shares, counts)) {
     if (!scale_down(counts, satisfiable))
-      refuse("dirichlet_by_client: " + std::to_string(counts.size()) + " clients are too many for the " + part + " data");
+      refuse("dirichlet_by_client: ", counts.size(), " clients are too many for the ", part, " data");
   }
 }
 

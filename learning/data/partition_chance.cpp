@@ -32,8 +32,7 @@ Shares draw_shares(double concentration, std::uint32_t rows, std::uint32_t colum
 
 void require_per_client(std::uint32_t classes, std::uint32_t per_client) {
   if (per_client >= 1 && per_client <= classes) return;
-  throw std::invalid_argument("data.partition.classes is " + std::to_string(per_client) + "; allowed are 1 to " +
-                              std::to_string(classes));
+  refuse("data.partition.classes is ", per_client, "; allowed are 1 to ", classes);
 }
 
 // The logarithm of a gamma variate: a small shape gives numbers far below the smallest double.
@@ -71,8 +70,7 @@ HeldClasses draw_classes(std::uint32_t clients, std::uint32_t classes, std::uint
 
 std::vector<double> draw_dirichlet(double concentration, std::uint32_t size, Stream& stream) {
   if (!(concentration > 0) || !std::isfinite(concentration))
-    throw std::invalid_argument("data.partition.alpha is " + std::to_string(concentration) +
-                                "; allowed are finite numbers above 0");
+    refuse("data.partition.alpha is ", std::to_string(concentration), "; allowed are finite numbers above 0");
   std::vector<double> shares(size);
   for (double& share : shares) share = log_gamma_variate(concentration, stream);
   const double largest = *std::max_element(shares.begin(), shares.end());
@@ -84,9 +82,7 @@ std::vector<double> draw_dirichlet(double concentration, std::uint32_t size, Str
 
 Partition partition_iid(const Labelled& train, std::uint32_t clients, std::uint64_t seed) {
   dealing::require_clients(clients);
-  if (train.labels.size() < clients)
-    dealing::refuse("clients.count is " + std::to_string(clients) + "; the data have only " + std::to_string(train.labels.size()) +
-                    " rows");
+  if (train.labels.size() < clients) refuse("clients.count is ", clients, "; the data have only ", train.labels.size(), " rows");
   Stream stream = partition_stream(seed);
   return deal_iid(deck_of(train, draw_order(train.labels.size(), stream)), clients);
 }
@@ -106,9 +102,8 @@ Partition partition_dirichlet_by_class(const Labelled& train, std::uint32_t clie
                                        std::uint32_t min_samples, std::uint64_t seed) {
   if (clients == 0) throw std::invalid_argument("clients.count is 0; allowed are whole numbers from 1");
   if (std::uint64_t{min_samples} * clients > train.labels.size())
-    throw std::invalid_argument("data.partition.min_samples is " + std::to_string(min_samples) + ": for " +
-                                std::to_string(clients) + " clients that is more than the " + std::to_string(train.labels.size()) +
-                                " rows there are; lower min_samples or clients.count");
+    refuse("data.partition.min_samples is ", min_samples, ": for ", clients, " clients that is more than the ", train.labels.size(),
+           " rows there are; lower min_samples or clients.count");
   Stream stream = partition_stream(seed);
   const Rows order = draw_order(train.labels.size(), stream);
   for (int attempt = 0; attempt < most_redraws; ++attempt) {
@@ -116,16 +111,15 @@ Partition partition_dirichlet_by_class(const Labelled& train, std::uint32_t clie
     Partition partition = deal_by_class_shares(deck_of(train, order), shares);
     if (fewest_rows(partition) >= min_samples) return partition;
   }
-  throw std::invalid_argument("data.partition.min_samples is " + std::to_string(min_samples) + ": in " +
-                              std::to_string(most_redraws) + " draws some client always had fewer of the " +
-                              std::to_string(train.labels.size()) + " rows; raise alpha, or lower min_samples or clients.count");
+  refuse("data.partition.min_samples is ", min_samples, ": in ", most_redraws, " draws some client always had fewer of the ",
+         train.labels.size(), " rows; raise alpha, or lower min_samples or clients.count");
 }
 
 Partition partition_dirichlet_by_client(const Labelled& train, const Labelled& test, std::uint32_t clients, const OwnMix& mix,
                                         std::uint64_t seed) {
   if (mix.fewest == 0 || mix.most < mix.fewest)
-    throw std::invalid_argument("data.partition.kind = \"dirichlet_by_client\" with samples " + std::to_string(mix.fewest) +
-                                " to " + std::to_string(mix.most) + "; allowed are 1 <= fewest <= most");
+    refuse("data.partition.kind = \"dirichlet_by_client\" with samples ", mix.fewest, " to ", mix.most,
+           "; allowed are 1 <= fewest <= most");
   Stream stream = partition_stream(seed);
   const Rows train_order = draw_order(train.labels.size(), stream);
   const Rows test_order = draw_order(test.labels.size(), stream);

@@ -26,7 +26,7 @@ std::vector<Table3Row> decefl_table3(std::uint32_t clients) {
       return {{2, 50}, {2, 50}, {2, 50}, {2, 50}, {3, 1},   {3, 1},   {3, 1},   {3, 1},
               {5, 40}, {5, 40}, {5, 40}, {5, 40}, {10, 70}, {10, 70}, {10, 70}, {10, 70}};
     default:
-      refuse("clients.count is " + std::to_string(clients) + "; decefl_table3 is defined for 4, 8 and 16");
+      refuse("clients.count is ", clients, "; decefl_table3 is defined for 4, 8 and 16");
   }
 }
 
@@ -60,8 +60,7 @@ void scale_down(Demand& demand, double part) {
 
 Partition deal_decefl_table3(const Deck& deck, std::uint32_t clients) {
   check_order(deck);
-  if (deck.classes != 2)
-    refuse("the data have " + std::to_string(deck.classes) + " classes; decefl_table3 needs 2, label 1 is positive");
+  if (deck.classes != 2) refuse("the data have ", deck.classes, " classes; decefl_table3 needs 2, label 1 is positive");
   Demand demand;
   for (const PositiveNegative& count : decefl_table3_counts(clients, deck.labels.size())) {
     demand.push_back({count.negative, count.positive});

@@ -5,10 +5,10 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include "learning/data/partition.hpp"
+#include "runtime/sentence.hpp"
 
 namespace rubato {
 
@@ -94,8 +94,7 @@ void fill_missing(Dataset<Real>& dataset) {
   });
   for (std::size_t c = 0; c < columns; ++c) {
     if (counts[c] == 0)
-      throw std::invalid_argument("data.missing = \"mean\": feature " + std::to_string(c + 1) +
-                                  " has no number in any training row, so that it has no mean");
+      refuse("data.missing = \"mean\": feature ", c + 1, " has no number in any training row, so that it has no mean");
     means[c] /= counts[c];
   }
   dataset.train.features.fill_missing(means);

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <string>
 
 namespace rubato {
 
@@ -21,7 +20,7 @@ std::vector<float> read_series(const std::filesystem::path& path, std::size_t li
       const std::uint32_t bits = std::uint32_t{piece[i]} | std::uint32_t{piece[i + 1]} << 8 | std::uint32_t{piece[i + 2]} << 16 |
                                  std::uint32_t{piece[i + 3]} << 24;
       series.push_back(std::bit_cast<float>(bits));
-      if (!std::isfinite(series.back())) file.fail("number " + std::to_string(series.size() - 1) + " is not finite");
+      if (!std::isfinite(series.back())) file.fail("number ", series.size() - 1, " is not finite");
     }
   }
   if (series.empty()) file.fail("is empty");

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <fstream>
 #include <span>
-#include <stdexcept>
+
+#include "runtime/sentence.hpp"
 
 namespace rubato {
 
@@ -16,10 +17,6 @@ constexpr std::size_t longest_comment = 65535;
 constexpr std::size_t most_entries = 10000, largest_directory = 4 << 20;
 constexpr std::uint16_t zip64_extra = 1;
 constexpr std::uint32_t in_zip64 = 0xffffffff;
-
-[[noreturn]] void fail(const std::filesystem::path& archive, const std::string& what) {
-  throw std::invalid_argument(archive.string() + ": " + what);
-}
 
 using Bytes = std::vector<unsigned char>;
 
@@ -35,11 +32,14 @@ class Archive {
  public:
   explicit Archive(const std::filesystem::path& path) : path_{path}, stream_{path, std::ios::binary} {
     std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error) || !stream_) rubato::fail(path, "cannot be opened");
+    if (!std::filesystem::is_regular_file(path, error) || !stream_) fail("cannot be opened");
     size_ = std::filesystem::file_size(path);
   }
   std::uint64_t size() const { return size_; }
-  [[noreturn]] void fail(const std::string& what) const { rubato::fail(path_, what); }
+  template <class... What>
+  [[noreturn]] void fail(const What&... what) const {
+    refuse(path_.string(), ": ", what...);
+  }
 
   Bytes read(std::uint64_t offset, std::size_t length) {
     if (offset > size_ || length > size_ - offset) fail("is a damaged zip archive: it refers to what is beyond its end");
@@ -95,8 +95,7 @@ void widen(ZipEntry& entry, std::span<const unsigned char> extra) {
 Coding coding_of_method(const Archive& archive, std::uint64_t method, const std::string& name) {
   if (method == 0) return Coding::plain;
   if (method == 8) return Coding::deflate;
-  archive.fail("holds " + name.substr(0, 80) + " compressed by method " + std::to_string(method) +
-               "; allowed are 0 (stored) and 8 (deflated)");
+  archive.fail("holds ", name.substr(0, 80), " compressed by method ", method, "; allowed are 0 (stored) and 8 (deflated)");
 }
 
 }  // namespace
@@ -105,7 +104,7 @@ std::vector<ZipEntry> read_zip_directory(const std::filesystem::path& path) {
   Archive archive(path);
   const Directory directory = find_directory(archive);
   if (directory.entries > most_entries || directory.size > largest_directory)
-    archive.fail("has " + std::to_string(directory.entries) + " entries; allowed are 10000");
+    archive.fail("has ", directory.entries, " entries; allowed are 10000");
   const Bytes bytes = archive.read(directory.offset, directory.size);
   std::vector<ZipEntry> entries;
   std::span<const unsigned char> rest = bytes;

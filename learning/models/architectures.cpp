@@ -1,11 +1,12 @@
 #include "learning/models/architectures.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "runtime/number_from.hpp"
+#include "runtime/sentence.hpp"
 
 namespace rubato {
 
@@ -54,17 +55,10 @@ class PaddedModel final : public Model<Real> {
   Index dimension_;
 };
 
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 // From 0; nothing if there is none of this name or number, or several.
 std::optional<std::size_t> place_in(const std::vector<HiddenLayer>& layers, std::string_view layer) {
   const auto count = static_cast<std::int64_t>(layers.size());
-  if (const std::optional<std::int64_t> number = whole_number(layer)) {
+  if (const auto number = number_from<std::int64_t>(layer)) {
     const std::int64_t place = *number > 0 ? *number - 1 : count + *number;
     if (*number == 0 || place < 0 || place >= count) return std::nullopt;
     return static_cast<std::size_t>(place);
@@ -101,11 +95,9 @@ Cut cut_of(const Model<Real>& model, std::string_view layer, std::uint32_t archi
   const std::vector<HiddenLayer> layers = model.hidden_layers();
   const std::optional<std::size_t> place = place_in(layers, layer);
   if (!place)
-    throw std::invalid_argument("algorithm.layer is \"" + std::string(layer) + "\"; a model of " +
-                                std::to_string(model.own_dimension()) + " parameters has " + listed(layers) +
-                                ", also by words that are there once, or from the last on as -1, -2, ...");
-  if (layers[*place].parameters == 0)
-    throw std::invalid_argument("algorithm.layer is \"" + std::string(layer) + "\", and no parameters are below it");
+    refuse("algorithm.layer is \"", layer, "\"; a model of ", model.own_dimension(), " parameters has ", listed(layers),
+           ", also by words that are there once, or from the last on as -1, -2, ...");
+  if (layers[*place].parameters == 0) refuse("algorithm.layer is \"", layer, "\", and no parameters are below it");
   return {.architecture = architecture,
           .is_output = false,
           .layer = *place,

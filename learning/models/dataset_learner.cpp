@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "runtime/sentence.hpp"
+
 namespace rubato {
 
 namespace {
@@ -48,20 +50,18 @@ Score score_rows(const Model<Real>& model, ConstVectorRef<Real> x, const Samples
 void check_rows(const Rows& rows, std::size_t available, const std::string& part) {
   for (const std::uint32_t row : rows) {
     if (row < available) continue;
-    throw std::invalid_argument("the " + part + " rows of a client name row " + std::to_string(row) + "; the data have " +
-                                std::to_string(available) + " rows, counted from 0");
+    refuse("the ", part, " rows of a client name row ", row, "; the data have ", available, " rows, counted from 0");
   }
 }
 
 template <class Real>
 void check_fit(const Model<Real>& model, const Dataset<Real>& dataset) {
   if (model.inputs() != dataset.inputs()) {
-    throw std::invalid_argument("the model takes " + std::to_string(model.inputs()) + " numbers a sample; data set " +
-                                dataset.name + " has " + std::to_string(dataset.inputs()) + " features");
+    refuse("the model takes ", model.inputs(), " numbers a sample; data set ", dataset.name, " has ", dataset.inputs(),
+           " features");
   }
   if (model.classes() < dataset.classes) {
-    throw std::invalid_argument("the model knows " + std::to_string(model.classes()) + " classes; data set " + dataset.name +
-                                " has " + std::to_string(dataset.classes));
+    refuse("the model knows ", model.classes(), " classes; data set ", dataset.name, " has ", dataset.classes);
   }
 }
 

@@ -1,12 +1,11 @@
 // Least squares.  X: inputs, b: targets, N samples, r = X x - b.
 //   f(x) = ||r||^2 / (2 N) + l2/2 ||x||^2      gradient: X^T r / N + l2 x
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 #include "learning/gather.hpp"
 #include "learning/layer.hpp"
 #include "learning/models/problems.hpp"
+#include "runtime/sentence.hpp"
 
 namespace rubato {
 
@@ -67,9 +66,8 @@ template <class Real>
 std::unique_ptr<Learner<Real>> make_least_squares(Matrix<Real> inputs, Vector<Real> targets, Real l2, Examples<Real> test) {
   if (inputs.rows() == targets.size() && inputs.size() > 0)
     return std::make_unique<LeastSquares<Real>>(std::move(inputs), std::move(targets), l2, std::move(test));
-  throw std::invalid_argument("the matrix of least_squares is " + std::to_string(inputs.rows()) + " x " +
-                              std::to_string(inputs.cols()) + " and b has " + std::to_string(targets.size()) +
-                              " numbers; b needs one for each row of X, and X at least one row and column");
+  refuse("the matrix of least_squares is ", inputs.rows(), " x ", inputs.cols(), " and b has ", targets.size(),
+         " numbers; b needs one for each row of X, and X at least one row and column");
 }
 
 template std::unique_ptr<Learner<float>> make_least_squares(Matrix<float>, Vector<float>, float, Examples<float>);

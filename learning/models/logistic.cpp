@@ -1,7 +1,5 @@
 // Logistic regression without a bias.  a: a row of X, b: its class 0 or 1, z = a.x, s = 1 / (1 + e^-z).
 //   f(x) = mean(ln(1 + e^z) - b z) + l2/2 ||x||^2      gradient: mean((s - b) a) + l2 x
-#include <cmath>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -9,6 +7,7 @@
 #include "learning/layer.hpp"
 #include "learning/models/logistic_function.hpp"
 #include "learning/models/problems.hpp"
+#include "runtime/sentence.hpp"
 
 namespace rubato {
 
@@ -85,13 +84,11 @@ class Logistic final : public Learner<Real> {
 template <class Real>
 std::unique_ptr<Learner<Real>> make_logistic(Matrix<Real> inputs, Vector<Real> targets, Real l2, Examples<Real> test) {
   if (inputs.rows() != targets.size() || inputs.size() == 0)
-    throw std::invalid_argument("the matrix of logistic is " + std::to_string(inputs.rows()) + " x " +
-                                std::to_string(inputs.cols()) + " and b has " + std::to_string(targets.size()) +
-                                " numbers; b needs one for each row of X, and X at least one row and column");
+    refuse("the matrix of logistic is ", inputs.rows(), " x ", inputs.cols(), " and b has ", targets.size(),
+           " numbers; b needs one for each row of X, and X at least one row and column");
   for (Index i = 0; i < targets.size(); ++i) {
     if (targets[i] == 0 || targets[i] == 1) continue;
-    throw std::invalid_argument("label " + std::to_string(i) + " of logistic is " + std::to_string(targets[i]) +
-                                "; allowed are 0 and 1");
+    refuse("label ", i, " of logistic is ", std::to_string(targets[i]), "; allowed are 0 and 1");
   }
   return std::make_unique<Logistic<Real>>(std::move(inputs), std::move(targets), l2, std::move(test));
 }

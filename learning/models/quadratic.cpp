@@ -1,11 +1,10 @@
 // Quadratic losses.  A: square matrix, c: centre.
 //   f(x) = 1/2 (x - c)^T A (x - c)      gradient: (A + A^T)/2 (x - c)
 // The catalogue's `quadratic` has A = I and only a centre per client.
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 #include "learning/models/problems.hpp"
+#include "runtime/sentence.hpp"
 
 namespace rubato {
 
@@ -70,8 +69,8 @@ template <class Real>
 std::unique_ptr<Learner<Real>> make_quadratic(const Matrix<Real>& a, Vector<Real> centre) {
   if (a.rows() == centre.size() && a.cols() == centre.size() && centre.size() > 0)
     return std::make_unique<Quadratic<Real>>(a, std::move(centre));
-  throw std::invalid_argument("the matrix of quadratic is " + std::to_string(a.rows()) + " x " + std::to_string(a.cols()) +
-                              " and c has " + std::to_string(centre.size()) + " numbers; A must be square and as large as c");
+  refuse("the matrix of quadratic is ", a.rows(), " x ", a.cols(), " and c has ", centre.size(),
+         " numbers; A must be square and as large as c");
 }
 
 template <class Real>
@@ -86,8 +85,7 @@ Centres<Real>::Centres(std::uint64_t seed, std::uint32_t clients, Index dimensio
 template <class Real>
 std::unique_ptr<Learner<Real>> make_centre_learner(std::shared_ptr<const Centres<Real>> centres, std::uint32_t client) {
   if (client < centres->clients()) return std::make_unique<CentreLearner<Real>>(std::move(centres), client);
-  throw std::invalid_argument("the client of quadratic is " + std::to_string(client) + "; there are centres for " +
-                              std::to_string(centres->clients()) + " clients, counted from 0");
+  refuse("the client of quadratic is ", client, "; there are centres for ", centres->clients(), " clients, counted from 0");
 }
 
 template class Centres<float>;

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <stdexcept>
 #include <utility>
 
 #include "learning/models/problems.hpp"
 #include "runtime/random.hpp"
+#include "runtime/sentence.hpp"
 
 namespace rubato {
 
@@ -49,8 +49,8 @@ Examples<Real> draw_samples(std::uint64_t seed, ClientId client, std::uint32_t p
 template <class Real>
 Vector<Real> sparse_solution(std::uint64_t seed, Index dimension, double support) {
   if (dimension < 1 || !(support > 0 && support <= 1))
-    throw std::invalid_argument("data.dimension is " + std::to_string(dimension) + " and data.support is " +
-                                std::to_string(support) + "; allowed are whole numbers from 1 and shares in (0, 1]");
+    refuse("data.dimension is ", dimension, " and data.support is ", std::to_string(support),
+           "; allowed are whole numbers from 1 and shares in (0, 1]");
   const double wanted = std::round(support * static_cast<double>(dimension));
   Stream stream(seed, no_client, Purpose::init, detail);
   Vector<Real> solution = Vector<Real>::Zero(dimension);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <stdexcept>
 
 #include "learning/network/layer_words.hpp"
 #include "learning/network/operations.hpp"
@@ -19,7 +18,7 @@ constexpr Index most_numbers = Index{1} << 28;  // of one layer's parameters, or
 void check_size(const LayerWords& layer, std::initializer_list<Index> factors) {
   Index room = most_numbers;
   for (const Index factor : factors) room /= std::max<Index>(factor, 1);
-  if (room == 0) layer.fail("it would have more than " + std::to_string(most_numbers) + " numbers");
+  if (room == 0) layer.fail("it would have more than ", most_numbers, " numbers");
 }
 
 std::vector<LayerWords> read_layers(const std::vector<std::string>& texts) {
@@ -75,9 +74,8 @@ class Builder {
       if (layer.word == "dense") break;
       for (const char* const word : {"conv", "maxpool", "meanpool", "residual"})
         if (layer.word == word)
-          throw std::invalid_argument("model.layers need images; a sample of these data is a row of " +
-                                      std::to_string(shape_.width) +
-                                      " numbers (if they are a signal, begin with the layer \"signal\")");
+          refuse("model.layers need images; a sample of these data is a row of ", shape_.width,
+                 " numbers (if they are a signal, begin with the layer \"signal\")");
     }
     shape_ = {shape_.width, 1, 1};
   }
@@ -192,7 +190,7 @@ class Builder {
     check_size(layer, {outputs, std::max(outputs, before.channels), 9});
     check_size(layer, {outputs, before.height, before.width});
     if (outputs < before.channels && !layer.has("project"))
-      layer.fail("a shortcut without project cannot lose channels; there are " + std::to_string(before.channels));
+      layer.fail("a shortcut without project cannot lose channels; there are ", before.channels);
     const bool is_same = outputs == before.channels && stride == 1;
     convolve(outputs, 3, stride, 1, false, false);
     norm(shape_, true);

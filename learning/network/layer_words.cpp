@@ -3,7 +3,6 @@
 #include <cmath>
 #include <optional>
 #include <sstream>
-#include <stdexcept>
 
 #include "learning/joined.hpp"
 
@@ -70,8 +69,6 @@ bool is_whole(double number) { return number == std::floor(number) && std::abs(n
 
 }  // namespace
 
-void LayerWords::fail(const std::string& what) const { throw std::invalid_argument("model.layers: \"" + text + "\": " + what); }
-
 Index LayerWords::size(std::size_t i) const {
   if (!is_whole(numbers[i]) || numbers[i] < 1) fail("its sizes are whole numbers from 1");
   return static_cast<Index>(numbers[i]);
@@ -80,8 +77,7 @@ Index LayerWords::size(std::size_t i) const {
 Index LayerWords::option(const std::string& name, Index lowest, Index otherwise) const {
   const auto found = options.find(name);
   if (found == options.end()) return otherwise;
-  if (!is_whole(found->second) || found->second < static_cast<double>(lowest))
-    fail(name + " is a whole number from " + std::to_string(lowest));
+  if (!is_whole(found->second) || found->second < static_cast<double>(lowest)) fail(name, " is a whole number from ", lowest);
   return static_cast<Index>(found->second);
 }
 
@@ -100,7 +96,7 @@ LayerWords read_layer(const std::string& text) {
       read_option(layer, grammar, part, stream);
   }
   if (layer.numbers.size() != grammar.numbers)
-    layer.fail(layer.word + " needs " + std::to_string(grammar.numbers) + (grammar.numbers == 1 ? " number" : " numbers"));
+    layer.fail(layer.word, " needs ", grammar.numbers, grammar.numbers == 1 ? " number" : " numbers");
   return layer;
 }
 

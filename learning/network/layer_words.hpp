@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "learning/types.hpp"
+#include "runtime/sentence.hpp"
 
 namespace rubato {
 
@@ -16,7 +17,10 @@ struct LayerWords {
   std::map<std::string, double> options;  ///< stride, pad with their numbers; same and project with 1
 
   /// Throws std::invalid_argument naming the layer.
-  [[noreturn]] void fail(const std::string& what) const;
+  template <class... What>
+  [[noreturn]] void fail(const What&... what) const {
+    refuse("model.layers: \"", text, "\": ", what...);
+  }
   /// The i-th number, a whole one from 1.
   Index size(std::size_t i) const;
   /// An option's whole number from `lowest`, or `otherwise`.

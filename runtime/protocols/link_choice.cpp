@@ -4,10 +4,9 @@
 #include <atomic>
 #include <cmath>
 #include <optional>
-#include <stdexcept>
-#include <string>
 
 #include "runtime/random.hpp"
+#include "runtime/sentence.hpp"
 
 namespace rubato {
 
@@ -109,8 +108,7 @@ const std::vector<std::uint32_t>& LinkChoice::choose(const Graph& graph, ClientI
     for (const ClientId receiver : turns[turn]) {
       const std::optional<LinkIndex> link = graph.find_link(sender, receiver);
       if (!link)
-        throw std::invalid_argument("the table of links lets client " + std::to_string(sender.value) + " send to " +
-                                    std::to_string(receiver.value) + ", and the graph has no such link");
+        refuse("the table of links lets client ", sender.value, " send to ", receiver.value, ", and the graph has no such link");
       places.push_back(*link - first);
     }
     return places;

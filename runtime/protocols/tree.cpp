@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-#include <string>
 
 #include "runtime/protocols/server.hpp"
+#include "runtime/sentence.hpp"
 
 namespace rubato {
 
@@ -29,8 +29,7 @@ std::vector<ClientId> shortest_path_tree(const Graph& graph, ClientId pivot) {
     for (const ClientId next : graph.receivers_of(here)) {
       if (is_reached[next.value]) continue;
       if (!graph.find_link(next, here))
-        throw std::invalid_argument("a tree needs every link with its reverse: there is none from client " +
-                                    std::to_string(next.value) + " to client " + std::to_string(here.value));
+        refuse("a tree needs every link with its reverse: there is none from client ", next.value, " to client ", here.value);
       is_reached[next.value] = true;
       parent[next.value] = here;
       reached.push_back(next);

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "runtime/random.hpp"
+#include "runtime/sentence.hpp"
 #include "runtime/world/edge_list.hpp"
-#include "runtime/world/sentence.hpp"
 #include "runtime/world/spectrum.hpp"
 
 namespace rubato {

@@ -4,8 +4,8 @@
 #include <set>
 #include <tuple>
 
+#include "runtime/sentence.hpp"
 #include "runtime/words.hpp"
-#include "runtime/world/sentence.hpp"
 
 namespace rubato {
 

@@ -1,12 +1,12 @@
 #include "runtime/world/edge_list.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <sstream>
 #include <utility>
 
-#include "runtime/world/sentence.hpp"
+#include "runtime/number_from.hpp"
+#include "runtime/sentence.hpp"
 
 namespace rubato {
 namespace {
@@ -28,12 +28,9 @@ std::string quoted(const std::string& text) {
 }
 
 ClientId parse_client(const std::string& word, std::size_t clients, Place place) {
-  std::uint32_t number = 0;
-  const char* const end = word.data() + word.size();
-  const auto [stop, error] = std::from_chars(word.data(), end, number);
-  if (error != std::errc{} || stop != end || number >= clients)
-    refuse_line(place, quoted(word), " is no client; allowed are 0 .. ", clients - 1);
-  return {number};
+  const auto number = number_from<std::uint32_t>(word);
+  if (!number || *number >= clients) refuse_line(place, quoted(word), " is no client; allowed are 0 .. ", clients - 1);
+  return {*number};
 }
 
 Edge parse_edge(const std::string& line, std::size_t clients, Place place) {
@@ -113,15 +110,13 @@ std::vector<Graph> read_edge_lists(std::istream& lines, const std::string& name,
   std::vector<Listed> listed;
   for_each_line(lines, name, [&](const std::string& line, Place place) {
     const std::size_t last = line.find_last_not_of(" \t\r"), gap = line.find_last_of(" \t", last);
-    std::uint32_t number = 0;
-    const char* const end = line.data() + last + 1;
-    const auto [stop, error] = std::from_chars(line.data() + (gap == line.npos ? 0 : gap + 1), end, number);
-    if (gap == line.npos || error != std::errc{} || stop != end || number > most_graphs)
+    const auto read = gap == line.npos ? std::nullopt : number_from<std::uint32_t>(line.substr(gap + 1, last - gap));
+    if (!read || *read > most_graphs)
       refuse_line(place, quoted(line), " is no edge of a graph; expected are two client numbers and the number of the graph, 0 .. ",
                   most_graphs);
-    if (number >= listed.size()) listed.resize(number + std::size_t{1});
-    listed[number].edges.push_back(parse_edge(line.substr(0, gap), clients, place));
-    listed[number].lines.push_back(place.line);
+    if (*read >= listed.size()) listed.resize(*read + std::size_t{1});
+    listed[*read].edges.push_back(parse_edge(line.substr(0, gap), clients, place));
+    listed[*read].lines.push_back(place.line);
   });
   if (listed.empty()) refuse(name, ": there is no edge");
   std::vector<Graph> graphs;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "runtime/world/sentence.hpp"
+#include "runtime/sentence.hpp"
 
 namespace rubato {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "runtime/world/sentence.hpp"
+#include "runtime/sentence.hpp"
 #include "runtime/world/spectrum.hpp"
 
 namespace rubato {

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "runtime/random.hpp"
-#include "runtime/world/sentence.hpp"
+#include "runtime/sentence.hpp"
 
 namespace rubato {
 

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "runtime/random.hpp"
+#include "runtime/sentence.hpp"
 #include "runtime/words.hpp"
 #include "runtime/world/edge_list.hpp"
-#include "runtime/world/sentence.hpp"
 
 namespace rubato {
 namespace {
