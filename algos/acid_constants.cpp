@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include "algos/acid.hpp"

@@ -17,7 +17,6 @@
 // model follows the mean gradient exactly because all meet at once.
 #include <cmath>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "algos/anq.hpp"

@@ -1,7 +1,6 @@
 // Gossip: a client's own model, and what it means that models meet: each moves towards those it hears.
 #pragma once
 
-#include <algorithm>
 #include <span>
 
 #include "algos/one_model.hpp"

@@ -1,7 +1,6 @@
 #include "algos/tracking_mass.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 

@@ -2,7 +2,6 @@
 // where those beyond the cap are removed by chance.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 

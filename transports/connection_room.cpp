@@ -1,7 +1,5 @@
 #include "transports/connection_room.hpp"
 
-#include <algorithm>
-
 namespace rubato {
 
 namespace {

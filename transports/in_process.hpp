@@ -2,12 +2,10 @@
 // its own thread, without locks.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "runtime/payload.hpp"
 #include "runtime/step.hpp"

@@ -3,9 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <zmq.hpp>

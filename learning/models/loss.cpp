@@ -1,7 +1,6 @@
 #include "learning/models/loss.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "learning/cross_entropy.hpp"

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "learning/model.hpp"
 #include "learning/scratch.hpp"

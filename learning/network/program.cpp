@@ -1,6 +1,5 @@
 #include "learning/network/program.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 namespace rubato {

@@ -1,7 +1,6 @@
 #include "runtime/engine/scripted.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <stdexcept>
 
 namespace rubato {
