@@ -36,7 +36,7 @@ std::string warning_of(const Experiment& experiment, const Timing& timing) {
   RunFacts facts;
   for (const TimerLaw& law : timing.settings.compute) facts.compute_rate += law.mean_rate(experiment.until);
   facts.compute_rate /= static_cast<double>(timing.settings.compute.size());
-  facts.in_rounds = timing.views(false).in_rounds;
+  facts.in_rounds = timing.protocol() == ProtocolKind::rounds;
   if (facts.in_rounds) facts.compute_rate = 1;  // a computation a round
   facts.unification_period = experiment.unification.period.value_or(0);
   facts.lowest_eigenvalue = lowest_eigenvalue(timing.graph);

@@ -13,31 +13,21 @@ namespace rubato {
 /// Outlives the seats that it hands out.
 struct ClientViews {
   Graph graph;
-  ClientId centre{};
-  bool in_rounds = false;
-  bool loses_nothing = false;
-  bool keeps_balance = false;
+  ClientView common{};                    ///< what is the same for all of them; the rest of it is not looked at
   std::vector<double> compute_chances{};  ///< by client; empty: 1
   const Air* air = nullptr;               ///< models are heard through it; null: as they are
-  bool sends_per_link = false;
-  std::vector<double> merge_weights{};  ///< by place among all in-links, receivers ascending; empty: not told
-  bool counts_increments = false;
+  std::vector<double> merge_weights{};    ///< by place among all in-links, receivers ascending; empty: not told
 
   std::size_t clients() const { return graph.clients(); }
   ClientView of(ClientId client, std::span<const std::uint32_t> samples) const {
-    const double chance = compute_chances.empty() ? 1 : compute_chances[client.value];
-    return {client,
-            graph.senders_to(client),
-            graph.receivers_of(client),
-            samples,
-            chance,
-            centre,
-            in_rounds,
-            loses_nothing,
-            keeps_balance,
-            sends_per_link,
-            weights_for(client),
-            counts_increments};
+    ClientView view = common;
+    view.client = client;
+    view.senders = graph.senders_to(client);
+    view.receivers = graph.receivers_of(client);
+    view.samples = samples;
+    if (!compute_chances.empty()) view.compute_chance = compute_chances[client.value];
+    view.sender_weights = weights_for(client);
+    return view;
   }
 
  private:

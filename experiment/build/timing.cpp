@@ -662,20 +662,20 @@ void Timing::set_samples(const SamplePlan& plan) {
 }
 
 ClientViews Timing::views(bool keeps_balance) const {
-  std::vector<double> weights;
+  ClientViews views{.graph = graph, .air = air.get()};
+  if (settings.needs.sporadic.computes) views.compute_chances = settings.chances.computes;
   if (settings.needs.knows_weights)
     for (std::uint32_t i = 0; i < graph.clients(); ++i)
-      for (std::size_t k = 0; k < graph.in_degree({i}); ++k) weights.push_back(settings.merge_weight(graph.in_link({i}, k)));
-  return {graph,
-          centre,
-          protocol_ == ProtocolKind::rounds,
-          merges_everything(),
-          keeps_balance,
-          settings.needs.sporadic.computes ? settings.chances.computes : std::vector<double>{},
-          air.get(),
-          protocol_ == ProtocolKind::push && settings.transmit_per_link,
-          std::move(weights),
-          protocol_ == ProtocolKind::pair && pair.commit == Commit::counted && settings.needs.pairing.in_increments};
+      for (std::size_t k = 0; k < graph.in_degree({i}); ++k)
+        views.merge_weights.push_back(settings.merge_weight(graph.in_link({i}, k)));
+  views.common.centre = centre;
+  views.common.in_rounds = protocol_ == ProtocolKind::rounds;
+  views.common.loses_nothing = merges_everything();
+  views.common.keeps_balance = keeps_balance;
+  views.common.sends_per_link = protocol_ == ProtocolKind::push && settings.transmit_per_link;
+  views.common.counts_increments =
+      protocol_ == ProtocolKind::pair && pair.commit == Commit::counted && settings.needs.pairing.in_increments;
+  return views;
 }
 
 bool Timing::misses_nothing() const {
