@@ -17,36 +17,19 @@ using config::Experiment;
 
 constexpr std::int64_t last_seed = std::numeric_limits<std::int64_t>::max();
 
-std::pair<std::string, std::string> table_and_name(const std::string& key) {
-  const std::size_t dot = key.rfind('.');
-  return dot == key.npos ? std::pair{std::string(), key} : std::pair{key.substr(0, dot), key.substr(dot + 1)};
-}
-
 bool is_choice(const std::string& key) {
-  const auto [path, name] = table_and_name(key);
-  const auto spec = config::table_at(path);
-  return spec && config::is_selector(*spec, name);
-}
-
-// The table at this dotted path; none where a number stands in the place of a law.
-const config::Table* table_in(const config::Table& root, std::string_view path) {
-  const config::Table* table = &root;
-  while (table && !path.empty()) {
-    const std::string_view name = path.substr(0, path.find('.'));
-    path.remove_prefix(std::min(path.size(), name.size() + 1));
-    const config::Value* next = table->find(name);
-    table = next ? next->as<config::Table>() : nullptr;
-  }
-  return table;
+  const auto [path, name] = config::parted(key);
+  return config::is_selector(path, name);
 }
 
 // False only where the choices of the experiment do not know a key that others do: what no experiment knows is a fault, and
 // reading will say so.
 bool knows(const Experiment& experiment, const std::string& key) {
-  const auto [path, name] = table_and_name(key);
+  const auto [path, name] = config::parted(key);
   const auto spec = config::table_at(path);
-  const config::Table root = config::tree_of(experiment);
-  const config::Table* table = table_in(root, path);
+  config::Table root = config::tree_of(experiment);
+  const config::Value* const at_path = config::place_of(root, path).value;  // a number may stand in the place of a law
+  const config::Table* const table = path.empty() ? &root : at_path ? at_path->as<config::Table>() : nullptr;
   const config::Key* found = spec && table ? config::find_key(*spec, name, *table) : nullptr;
   return !found || config::belongs(*spec, *found, *table) != config::Belongs::no;
 }

@@ -58,6 +58,11 @@ std::string dotted(std::string_view path, std::string_view name) {
   return path.empty() ? std::string(name) : fmt::format("{}.{}", path, name);
 }
 
+std::pair<std::string_view, std::string_view> parted(std::string_view key) {
+  const std::size_t dot = key.rfind('.');
+  return dot == key.npos ? std::pair{std::string_view(), key} : std::pair{key.substr(0, dot), key.substr(dot + 1)};
+}
+
 std::span<const Key> all_keys() {
   static OfCatalogue<std::vector<Key>> keys;
   return keys.get(keys_of_structs<Experiment, Clients, DeviceClass, TimerLaw, Topology, Channel, Link, Churn, ChurnEvent, Absence,
@@ -79,9 +84,9 @@ const Key* find_key(std::string_view path, std::string_view name) {
 
 std::optional<std::string> table_at(std::string_view path) {
   if (path.empty()) return std::string();
-  const std::size_t dot = path.rfind('.');
-  const auto parent = dot == path.npos ? std::string() : table_at(path.substr(0, dot));
-  const Key* key = parent ? find_key(*parent, path.substr(dot + 1)) : nullptr;
+  const auto [above, name] = parted(path);
+  const auto parent = table_at(above);
+  const Key* key = parent ? find_key(*parent, name) : nullptr;
   if (!key) return std::nullopt;
   if (key->type == Type::table) return dotted(*parent, key->name);
   if (key->type == Type::law || key->type == Type::per_client) return "law";
@@ -89,8 +94,10 @@ std::optional<std::string> table_at(std::string_view path) {
 }
 
 bool is_selector(std::string_view path, std::string_view name) {
-  return std::ranges::any_of(
-      all_keys(), [&](const Key& key) { return serves(key, path) && !key.when.empty() && condition_of(key).selector == name; });
+  const auto spec = table_at(path);
+  return spec && std::ranges::any_of(all_keys(), [&](const Key& key) {
+           return serves(key, *spec) && !key.when.empty() && condition_of(key).selector == name;
+         });
 }
 
 std::vector<std::string_view> words_of(std::string_view choices) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "experiment/file/value.hpp"
@@ -82,11 +83,13 @@ const Key* find_key(std::string_view path, std::string_view name, const Table& t
 /// there.
 std::optional<std::string> table_at(std::string_view path);
 
-/// Whether other keys of its table depend on the value of this one.
+/// Whether other keys of the table at this dotted path depend on the value of this one.
 bool is_selector(std::string_view path, std::string_view name);
 
 /// "" or "algorithm": "algorithm.eta".
 std::string dotted(std::string_view path, std::string_view name);
+/// That taken apart.
+std::pair<std::string_view, std::string_view> parted(std::string_view key);
 
 /// "a|b|c" taken apart.
 std::vector<std::string_view> words_of(std::string_view choices);

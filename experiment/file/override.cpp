@@ -15,10 +15,7 @@ struct Override {
   Value value;
 
   std::string key() const { return dotted(path, name); }
-  bool is_choice() const {
-    const auto spec = table_at(path);
-    return spec && is_selector(*spec, name);
-  }
+  bool is_choice() const { return is_selector(path, name); }
 };
 
 std::string_view trimmed(std::string_view text) {
@@ -48,10 +45,8 @@ std::optional<Override> parse(const std::string& text, Faults& faults) {
   if (std::holds_alternative<SyntaxError>(value) && is_bare(given)) value = Value{std::string(given), Value::by_command};
   if (auto* error = std::get_if<SyntaxError>(&value))
     return refuse("must be a TOML value or a bare word: " + error->reason), std::nullopt;
-  const std::size_t dot = key.rfind('.');
-  const bool is_top = dot == key.npos;
-  return Override{std::string(is_top ? "" : key.substr(0, dot)), std::string(is_top ? key : key.substr(dot + 1)),
-                  std::get<Value>(std::move(value))};
+  const auto [path, name] = parted(key);
+  return Override{std::string(path), std::string(name), std::get<Value>(std::move(value))};
 }
 
 // The table in which the key stands, made where it is missing. A number in the place of a law gives way to a choice.
