@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "experiment/file/fields.hpp"
+#include "learning/data/line_reader.hpp"
 
 namespace rubato::config {
 
@@ -102,10 +103,7 @@ bool is_selector(std::string_view path, std::string_view name) {
 
 std::vector<std::string_view> words_of(std::string_view choices) {
   std::vector<std::string_view> words;
-  while (!choices.empty()) {
-    words.push_back(choices.substr(0, choices.find('|')));
-    choices.remove_prefix(std::min(choices.size(), words.back().size() + 1));
-  }
+  while (!choices.empty()) words.push_back(take_until(choices, '|'));
   return words;
 }
 

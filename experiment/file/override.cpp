@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "experiment/file/parse.hpp"
+#include "learning/data/line_reader.hpp"
 
 namespace rubato::config {
 
@@ -17,11 +18,6 @@ struct Override {
   std::string key() const { return dotted(path, name); }
   bool is_choice() const { return is_selector(path, name); }
 };
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 // What a shell user means by name=my run: printable, and without any sign that TOML would have a say in.
 bool is_bare(std::string_view text) {
@@ -54,8 +50,7 @@ Table* table_for(const Override& given, Table& root, Faults& faults, std::ostrea
   Table* table = &root;
   std::string so_far;
   for (std::string_view rest = given.path; !rest.empty();) {
-    const std::string_view name = rest.substr(0, rest.find('.'));
-    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    const std::string_view name = take_until(rest, '.');
     so_far = dotted(so_far, name);
     Value* next = table->find(name);
     if (next && !next->as<Table>() && rest.empty() && given.is_choice()) {
