@@ -25,11 +25,6 @@ using config::Experiment;
 constexpr std::size_t most_for_spectra = 1000;  // for spectra of dense matrices
 constexpr const char* no_smoothness = "metrics.smoothness does not say L of the losses";
 
-template <class... Parts>
-Condition judged(std::string_view name, bool holds, fmt::format_string<Parts...> numbers, Parts&&... parts) {
-  return {name, holds ? Verdict::holds : Verdict::fails, fmt::format(numbers, std::forward<Parts>(parts)...)};
-}
-
 /// The options of the algorithm, all of which a resolved experiment has.
 struct NamedOptions {
   const AlgorithmOptions& given;

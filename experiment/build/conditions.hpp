@@ -1,8 +1,11 @@
 // Conditions: what the theorems of the papers ask for, with the numbers of one experiment.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "experiment/build/resolved_algorithm.hpp"
@@ -22,6 +25,12 @@ struct Condition {
 
 /// One of which nothing is known, with the reason: what stands behind "because".
 inline Condition unknown(std::string_view name, const std::string& reason) { return {name, Verdict::unknown, "because " + reason}; }
+
+/// One that holds or does not, with the numbers that were compared.
+template <class... Parts>
+Condition judged(std::string_view name, bool holds, fmt::format_string<Parts...> numbers, Parts&&... parts) {
+  return {name, holds ? Verdict::holds : Verdict::fails, fmt::format(numbers, std::forward<Parts>(parts)...)};
+}
 
 /// Everything that the conditions of an algorithm follow from.
 struct TheoryInput {

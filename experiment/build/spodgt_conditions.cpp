@@ -5,8 +5,6 @@
 // A, B: their means, with what is left on the diagonal   phi' A = phi', B pi = pi   D: diameter   K: maximal edge utility
 //   rho_A  = 1 - min phi min(A+)^2 / (max phi^2 D K)          rho_0A = 4 (m - 1) max phi / min phi max(a^2 q (1 - q))
 //   rho_B  = 1 - min pi^2 min(B+)^2 / (max pi^3 D K)          rho_0B = 2 (m - 1) max pi / min pi max(b^2 q (1 - q))
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -95,9 +93,10 @@ struct Constants {
   double m;
   Distances graph;
   Side a, b;
-  std::vector<double> compute, links;  // chances; links: empty where all are 1
-  double rho_a, rho_b;                 // with the links' chances: rho-tilde
-  double k2, k3, k4, k5, k6, k7;       // k2 to k5 with L; NaN where it is not known
+  std::vector<double> compute, links;                     // chances; links: empty where all are 1
+  double rho_a = 0, rho_b = 0;                            // with the links' chances: rho-tilde
+  double k2 = 0, k3 = 0, k4 = 0, k5 = 0, k6 = 0, k7 = 0;  // k2 to k5 with L; NaN where it is not known
+  double least = infinite, most = 0;                      // phi_i pi_i
 };
 
 Side side_of(const TheoryInput& input, const std::vector<double>& links, bool is_share) {
@@ -133,9 +132,11 @@ void fill_constants(Constants& is, const Losses& losses) {
     spread = std::max(spread, is.b.vector[is.b.plain.graph().ends_of(link).source.value] * w * w * q * (1 - q));
   }
   is.k3 = is.a.most * (is.b.most * is.b.most / is.b.least + 2 * is.m * spread);
-  is.k4 = 0;
-  for (std::size_t i = 0; i < is.compute.size(); ++i)
+  for (std::size_t i = 0; i < is.compute.size(); ++i) {
     is.k4 = std::max(is.k4, is.compute[i] / is.a.vector[i] * (2 * s * square + 5 * square));
+    is.least = std::min(is.least, is.a.vector[i] * is.b.vector[i]);
+    is.most = std::max(is.most, is.a.vector[i] * is.b.vector[i]);
+  }
   if (!losses.L) is.k4 = L;
   is.k5 = mean_over(is.compute, [&](double p) { return 2 * p * (2 * s + 5 * (1 - p) * d) * square + 5 * p * p * square; });
   is.k6 = (1 + is.rho_a) / (1 - is.rho_a);
@@ -173,7 +174,7 @@ double distance_to_solution(double k, double log_tau) {
 // (15): what the chances of links must at least be, and those of gradients.
 Condition links_of_15(const Constants& is) {
   constexpr std::string_view name = "(15), links";
-  if (is.links.empty()) return {name, Verdict::holds, "all links are up in every round"};
+  if (is.links.empty()) return judged(name, true, "all links are up in every round");
   const double least = std::ranges::min(is.links), m = is.m;
   const auto log_tau = [&](const Side& side, double factor, double power) {
     double most = 0;
@@ -185,45 +186,37 @@ Condition links_of_15(const Constants& is) {
   const double by_a = distance_to_solution(2 * (m + 1), log_tau(is.a, 16 * m * m * (m - 1), 2 * (m + 1)));
   const double by_b = distance_to_solution(3 * m + 2, log_tau(is.b, 4 * m * m * m * (m - 1), 3 * m + 2));
   const double allowed = std::min(by_a, by_b);
-  return {name, 1 - least <= allowed ? Verdict::holds : Verdict::fails,
-          fmt::format("the lowest chance of a link is {:.4g}; it must be at least 1 - {:.2g}", least, allowed)};
+  return judged(name, 1 - least <= allowed, "the lowest chance of a link is {:.4g}; it must be at least 1 - {:.2g}", least,
+                allowed);
 }
+
+// Gamma_1 = 1 + this Gamma_3, which is at least 1.
+double per_gamma_3(const Constants& is, double radius) { return 8 / is.m * is.most / is.least * is.k7 * is.rho_b / (1 - radius); }
 
 Condition gradients_of_15(const Constants& is, const Losses& losses, double radius) {
   constexpr std::string_view name = "(15), gradients";
-  if (std::ranges::min(is.compute) >= 1) return {name, Verdict::holds, "all clients compute a gradient in every round"};
+  if (std::ranges::min(is.compute) >= 1) return judged(name, true, "all clients compute a gradient in every round");
   if (!losses.diversity) return unknown(name, "theory.diversity does not say delta_1");
   if (!losses.L) return unknown(name, "metrics.smoothness does not say L of the losses");
   if (!(radius < 1)) return unknown(name, "Gamma_1 needs (14)");
-  double most = 0, least = infinite;
-  for (std::size_t i = 0; i < is.compute.size(); ++i) {
-    const double product = is.a.vector[i] * is.b.vector[i];
-    most = std::max(most, product), least = std::min(least, product);
-  }
-  const double gamma_1 = 1 + 8 / is.m * most / least * is.k7 * is.rho_b / (1 - radius);
+  const double gamma_1 = 1 + per_gamma_3(is, radius);
   double worst = -infinite;
   for (std::size_t i = 0; i < is.compute.size(); ++i)
     worst = std::max(worst, 1 - is.m * is.b.vector[i] / (9 * gamma_1 * *losses.diversity * *losses.diversity) - is.compute[i]);
-  return {name, worst <= 0 ? Verdict::holds : Verdict::fails,
-          fmt::format("the lowest p is {:.4g}; a p is {:.4g} {} 1 - m pi / (9 Gamma_1 delta_1^2), Gamma_1 = {:.4g} at its least",
-                      std::ranges::min(is.compute), std::abs(worst), worst <= 0 ? "or more above" : "below", gamma_1)};
+  return judged(name, worst <= 0,
+                "the lowest p is {:.4g}; a p is {:.4g} {} 1 - m pi / (9 Gamma_1 delta_1^2), Gamma_1 = {:.4g} at its least",
+                std::ranges::min(is.compute), std::abs(worst), worst <= 0 ? "or more above" : "below", gamma_1);
 }
 
 Condition condition_16(const Constants& is, double eta, double radius) {
   constexpr std::string_view name = "(16)";
   if (!(radius < 1)) return unknown(name, "its bound needs (14)");
-  double most = 0, least = infinite;
-  for (std::size_t i = 0; i < is.compute.size(); ++i) {
-    const double product = is.a.vector[i] * is.b.vector[i];
-    most = std::max(most, product), least = std::min(least, product);
-  }
-  const double per_3 = 8 / is.m * most / least * is.k7 * is.rho_b / (1 - radius);  // Gamma_1 = 1 + per_3 Gamma_3
-  const double gamma_3 = 1 + std::sqrt(1 + 1 / per_3);                             // where (1 - 1/Gamma_3) / Gamma_1 is largest
+  const double per_3 = per_gamma_3(is, radius);
+  const double gamma_3 = 1 + std::sqrt(1 + 1 / per_3);  // where (1 - 1/Gamma_3) / Gamma_1 is largest
   const double k9 = (is.m * (1 + 3 * is.b.rho_0) / (3 * is.k7 * is.rho_b) + 1) * is.k4 * is.k6 + is.k5 / is.m;
-  const double k10 = 8 / (3 * is.k2 * is.k3) * most / is.a.most;
+  const double k10 = 8 / (3 * is.k2 * is.k3) * is.most / is.a.most;
   const double bound = std::sqrt((1 - 1 / gamma_3) / (1 + per_3 * gamma_3) * k10 / k9 * (1 - radius));
-  return {name, eta < bound ? Verdict::holds : Verdict::fails,
-          fmt::format("eta = {:g}; its bound is {:.4g} with the best Gamma_3 = {:.4g}", eta, bound, gamma_3)};
+  return judged(name, eta < bound, "eta = {:g}; its bound is {:.4g} with the best Gamma_3 = {:.4g}", eta, bound, gamma_3);
 }
 
 }  // namespace
@@ -242,15 +235,7 @@ std::vector<Condition> spodgt_conditions(const TheoryInput& input) {
                side_of(input, links, false),
                side_of(input, links, true),
                std::vector<double>(graph.clients(), 1),
-               links,
-               0,
-               0,
-               0,
-               0,
-               0,
-               0,
-               0,
-               0};
+               links};
   if (sporadic.computes && !input.compute_chances.empty()) is.compute = input.compute_chances;
   const double paths = is.graph.diameter * is.graph.edge_utility;
   const double a = least_positive(is.a.expected), b = least_positive(is.b.expected);
@@ -261,12 +246,12 @@ std::vector<Condition> spodgt_conditions(const TheoryInput& input) {
   is.rho_a = is.a.rho + 2 * is.a.rho_0, is.rho_b = is.b.rho + is.b.rho_0;
 
   std::vector<Condition> all;
-  all.push_back({"phi, pi", Verdict::holds,
-                 fmt::format("phi from {:.4g} to {:.4g}, pi from {:.4g} to {:.4g}; diameter {:g}, edge utility {:g}", is.a.least,
-                             is.a.most, is.b.least, is.b.most, is.graph.diameter, is.graph.edge_utility)});
-  all.push_back({"lemma B.4", is.rho_a < 1 && is.rho_b < 1 ? Verdict::holds : Verdict::fails,
-                 fmt::format("rho_A = {:.6g}, with chances of links {:.6g}; rho_B = {:.6g}, with them {:.6g}; both must be below 1",
-                             is.a.rho, is.rho_a, is.b.rho, is.rho_b)});
+  const bool is_small = is.rho_a < 1 && is.rho_b < 1;
+  all.push_back(judged("phi, pi", true, "phi from {:.4g} to {:.4g}, pi from {:.4g} to {:.4g}; diameter {:g}, edge utility {:g}",
+                       is.a.least, is.a.most, is.b.least, is.b.most, is.graph.diameter, is.graph.edge_utility));
+  all.push_back(judged("lemma B.4", is_small,
+                       "rho_A = {:.6g}, with chances of links {:.6g}; rho_B = {:.6g}, with them {:.6g}; both must be below 1",
+                       is.a.rho, is.rho_a, is.b.rho, is.rho_b));
   const Losses losses{experiment.metrics.smoothness, experiment.theory.diversity, experiment.theory.variance,
                       experiment.model.batch > 0      ? 1 / static_cast<double>(experiment.model.batch)
                       : experiment.model.client_batch ? 1
@@ -280,16 +265,15 @@ std::vector<Condition> spodgt_conditions(const TheoryInput& input) {
   if (needs_diversity && !losses.diversity) why += (why.empty() ? "" : ", ") + std::string("theory.diversity does not say delta_1");
   if (needs_variance && !losses.variance) why += (why.empty() ? "" : ", ") + std::string("theory.variance does not say sigma_1");
   double radius = infinite;
-  if (!(is.rho_a < 1 && is.rho_b < 1)) {
+  if (!is_small) {
     all.push_back(
-        {"(14)", Verdict::fails, "no step is small enough: its bound has 1 - rho_A and 1 - rho_B with the chances of links"});
+        judged("(14)", false, "no step is small enough: its bound has 1 - rho_A and 1 - rho_B with the chances of links"));
   } else if (!why.empty()) {
     all.push_back(unknown("(14)", why));
   } else {
     const double bound = bound_14(is);
     if (eta < bound) radius = transition_radius(is, eta);
-    all.push_back(
-        {"(14)", eta < bound ? Verdict::holds : Verdict::fails, fmt::format("eta = {:g}; its bound is {:.4g}", eta, bound)});
+    all.push_back(judged("(14)", eta < bound, "eta = {:g}; its bound is {:.4g}", eta, bound));
   }
   all.push_back(links_of_15(is));
   all.push_back(gradients_of_15(is, losses, radius));
