@@ -91,11 +91,9 @@ void make_one_client(const Task& task, const Timing& timing) {
 void describe_models(const ClientPool& client_pool, const RunOptions& options, RunResult& result) {
   FinalModels models(client_pool.clients.size(), options, result);
   for (const auto& client : client_pool.clients) {
-    models.add(client->id(), client->performer().model_bytes(), !is_among(result.absent, client->id()));
-    result.traffic += client->performer().traffic();
-    describe_screening(client->id(), client->performer().screening().by_sender(), result);
-    describe_collaboration(client->id(), client->performer().collaboration(), result);
-    result.traffic_by_client.push_back(client->performer().traffic());
+    const Performer& performer = client->performer();
+    models.add(client->id(), performer.model_bytes(), !std::ranges::binary_search(result.absent, client->id()));
+    describe_client(client->id(), performer.traffic(), performer.screening().by_sender(), performer.collaboration(), result);
   }
   result.digests.model = models.digest();
 }
@@ -233,7 +231,7 @@ RunResult replay(const Experiment& given, const std::vector<std::filesystem::pat
   Sha256 models;
   for (std::uint32_t i = 0; i < clients; ++i) {
     const auto model = virtual_run.client_pool().clients[i]->performer().model_bytes();
-    if (!is_among(absent, {i})) models.add(model);
+    if (!std::ranges::binary_search(absent, ClientId{i})) models.add(model);
     if (options.keeps_models) result.models.emplace_back(model.begin(), model.end());
     if (script->is_cut({i})) result.absent.push_back({i});
   }

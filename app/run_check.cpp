@@ -658,7 +658,7 @@ class RunCheck {
     const std::size_t bytes = dimension * scalar_bytes;
     const std::vector<ClientId> absent = this->absent();
     std::size_t present = 0;
-    for (std::uint32_t i = 0; i < clients; ++i) present += !is_among(absent, {i});
+    for (std::uint32_t i = 0; i < clients; ++i) present += !std::ranges::binary_search(absent, ClientId{i});
     const bool lacks_absent = !has_all_records_ && text.size() == head + present * bytes;
     const bool has_models = text.size() == head + (lacks_absent ? present : clients) * bytes;
     faults_.require(has_models, "models.npy has another size than its models");
@@ -668,10 +668,10 @@ class RunCheck {
     std::size_t row = 0;
     for (std::uint32_t i = 0; i < clients; ++i) {
       models.push_back(pool_.make(experiment_.precision, dimension));
-      if (lacks_absent && is_among(absent, {i})) continue;  // nor was it measured
+      if (lacks_absent && std::ranges::binary_search(absent, ClientId{i})) continue;  // nor was it measured
       std::copy_n(reinterpret_cast<const std::byte*>(text.data() + head + row++ * bytes), bytes,
                   models.back().writable<std::byte>());
-      if (!is_among(absent, {i})) digest.add({models.back().data<std::byte>(), bytes});
+      if (!std::ranges::binary_search(absent, ClientId{i})) digest.add({models.back().data<std::byte>(), bytes});
     }
     faults_.require(digest.hex() == summary_.value("model_digest", ""), "models.npy has another digest than summary.json");
     if (metrics_.rows() > 0 && !experiment_.algorithm.name.ends_with("fedavg_plus"))

@@ -65,10 +65,6 @@ void say(const std::vector<std::string>& notes, const RunOptions& options) {
   if (options.on_note) std::ranges::for_each(notes, options.on_note);
 }
 
-bool rows_sum_to_one(Weights weights) {
-  return weights == Weights::row || weights == Weights::doubly || weights == Weights::averaging;
-}
-
 // What must sum to zero is watched over all clients.
 Experiment measuring(Experiment experiment, const RunOptions& options) {
   if (options.checks) experiment.metrics.clients = 0;
@@ -130,7 +126,7 @@ void Preparation::read_data(const Experiment& experiment, const RunOptions& opti
   say(notes, options);
   result.notes.insert(result.notes.end(), notes.begin(), notes.end());
   result.samples_by_client.assign(task->samples().begin(), task->samples().end());
-  result.class_counts = task->class_counts();
+  result.class_counts.assign(task->class_counts().begin(), task->class_counts().end());
   result.class_names = task->class_names();
 }
 
@@ -161,14 +157,10 @@ TimingCheck timing_check(const Preparation& parts) {
   return {timing.settings, has_windows, rows_sum_to_one(parts.resolved.merge)};
 }
 
-bool is_among(const std::vector<ClientId>& ascending, ClientId client) {
-  return std::binary_search(ascending.begin(), ascending.end(), client);
-}
-
 std::string timeline_of(const std::vector<StepHash>& hashes, const std::vector<ClientId>& absent) {
   std::vector<StepHash> present;
   for (std::uint32_t i = 0; i < hashes.size(); ++i)
-    if (!is_among(absent, {i})) present.push_back(hashes[i]);
+    if (!std::ranges::binary_search(absent, ClientId{i})) present.push_back(hashes[i]);
   return timeline_digest(present);
 }
 
@@ -272,17 +264,17 @@ void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& resu
   result.peak_rss_bytes = peak_rss_bytes();
 }
 
-void describe_screening(ClientId receiver, const std::vector<Screened>& by_sender, RunResult& result) {
+void describe_client(ClientId client, const Traffic& traffic, const std::vector<Screened>& by_sender, std::vector<PeerWeight> row,
+                     RunResult& result) {
+  result.traffic += traffic;
+  result.traffic_by_client.resize(result.clients);
+  result.traffic_by_client[client.value] = traffic;
   for (Screened link : by_sender) {
-    link.receiver = receiver;
+    link.receiver = client;
     result.screened.push_back(link);
   }
-}
-
-void describe_collaboration(ClientId client, std::vector<PeerWeight> row, RunResult& result) {
   if (row.empty()) return;
-  if (result.collaboration.size() <= client.value)
-    result.collaboration.resize(std::max(result.clients, client.value + std::size_t{1}));
+  result.collaboration.resize(result.clients);
   result.collaboration[client.value] = std::move(row);
 }
 

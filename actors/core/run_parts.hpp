@@ -55,9 +55,7 @@ RunOptions checking(const RunOptions& options, std::size_t scalar_bytes);
 /// What watches the timing of a run with checks; the parts outlive it.
 TimingCheck timing_check(const Preparation& parts);
 
-/// Of clients in ascending order.
-bool is_among(const std::vector<ClientId>& ascending, ClientId client);
-/// The digest of the steps of all clients but these.
+/// The digest of the steps of all clients but these, which are in ascending order.
 std::string timeline_of(const std::vector<StepHash>& hashes, const std::vector<ClientId>& absent);
 
 /// Whether a number of rounds says how far the run is.
@@ -75,10 +73,10 @@ std::string sentence_about_stop(Time end, Time until, const std::string& reason)
 void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& result);
 /// A run in which nothing happened, or no message arrived, says so. After the counts.
 void describe_silence(const Timing& timing, const RunOptions& options, RunResult& result);
-/// What a client has left out of what it was sent.
-void describe_screening(ClientId receiver, const std::vector<Screened>& by_sender, RunResult& result);
-/// The row of a client in the collaboration matrix; nothing where it has none.
-void describe_collaboration(ClientId client, std::vector<PeerWeight> row, RunResult& result);
+/// What a client has sent and computed, what it has left out of what it was sent, and its row in the collaboration matrix, empty
+/// where it has none. The number of clients is known.
+void describe_client(ClientId client, const Traffic& traffic, const std::vector<Screened>& by_sender, std::vector<PeerWeight> row,
+                     RunResult& result);
 /// Whether a row of the collaboration matrix can be one of a run with so many clients: another machine may send anything.
 bool is_row(const std::vector<PeerWeight>& row, std::size_t clients);
 /// After the samples and the final models: which models have diverged and whose messages were left out, in notes too.

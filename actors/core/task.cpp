@@ -88,7 +88,7 @@ class TaskOf final : public Task {
     const auto own = static_cast<std::size_t>(std::ceil(all / clients));
     return {dimension(), used / clients, made_.test_rows > 0 ? made_.test_rows : own, made_.share_test, all / clients};
   }
-  const std::vector<ClassCount>& class_counts() const override { return made_.class_counts; }
+  std::span<const ClassCount> class_counts() const override { return made_.class_counts; }
 
   std::vector<std::string> class_names() const override {
     return made_.dataset ? made_.dataset->class_names : std::vector<std::string>{};

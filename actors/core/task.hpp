@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,12 +35,9 @@ class Task {
   /// SHA-256 of the samples and of the start model, if there are any: other data have another.
   virtual std::string data_digest() const { return {}; }
   /// Those above 0, by client and class; empty where the run knows no classes.
-  virtual const std::vector<ClassCount>& class_counts() const { return no_class_counts_; }
+  virtual std::span<const ClassCount> class_counts() const { return {}; }
   /// A label of the own files for each class; empty where there are none.
   virtual std::vector<std::string> class_names() const { return {}; }
-
- private:
-  std::vector<ClassCount> no_class_counts_;
 };
 
 /// Reads the data and deals it. Throws std::invalid_argument where the experiment and the data do not fit.

@@ -231,11 +231,8 @@ class VirtualHost {
     for (std::uint32_t i = 0; i < owners_.size(); ++i) {
       for (; asked < owners_.size() && asked <= i + ahead; ++asked) want_final_state({asked});
       const FinalState state = take_final_state({i});
-      models.add({i}, state.model, !is_among(result().absent, {i}));
-      result().traffic += state.traffic;
-      describe_screening({i}, state.screened, result());
-      describe_collaboration({i}, state.collaboration, result());
-      result().traffic_by_client.push_back(state.traffic);
+      models.add({i}, state.model, !std::ranges::binary_search(result().absent, ClientId{i}));
+      describe_client({i}, state.traffic, state.screened, state.collaboration, result());
     }
     describe_trouble(virtual_run_->reporter().divergences(), options_, result());
     const std::string digest = models.digest();

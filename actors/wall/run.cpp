@@ -69,15 +69,12 @@ void describe_clients(const std::vector<FinalClient>& last, const Timing& timing
     const std::uint32_t i = client.client.value;
     is_there[i] = client.is_here;
     models.add(client.client, client.model, client.is_here);
-    describe_screening(client.client, client.screened, result);
-    describe_collaboration(client.client, client.collaboration, result);
+    describe_client(client.client, client.snapshot.traffic, client.screened, client.collaboration, result);
     if (client.is_here) hashes.push_back(client.hash);
     unheard += client.unheard;
     if (result.exchanges) *result.exchanges += client.exchanges;
     result.messages += client.counts;
     result.by_client[i] = client.counts;
-    result.traffic += client.snapshot.traffic;
-    result.traffic_by_client[i] = client.snapshot.traffic;
     result.steps += client.steps;
     result.paces[i] = {timing.settings.compute_law(client.client).mean_rate(until),
                        static_cast<double>(client.counts.computations) / std::max(client.seconds, 1e-9), client.skipped};

@@ -69,8 +69,7 @@ std::vector<double> left_eigenvector_of_merges(const Experiment& experiment) {
     throw std::invalid_argument(
         fmt::format("{}: time grows with the cube of the clients; at most {} can have it", key, most_clients));
   const ResolvedAlgorithm resolved = resolve_algorithm(experiment);
-  const bool has_rows = resolved.merge == Weights::row || resolved.merge == Weights::doubly || resolved.merge == Weights::averaging;
-  if (!has_rows)
+  if (!rows_sum_to_one(resolved.merge))
     throw std::invalid_argument(fmt::format("{}: algorithm.name = \"{}\" does not mix models with weights whose rows sum to one",
                                             key, experiment.algorithm.name));
   const std::vector<double> chances = resolved.needs.sporadic.links ? link_chances(experiment, graph) : std::vector<double>{};

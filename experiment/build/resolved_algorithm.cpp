@@ -38,8 +38,7 @@ std::string_view usual_rule(Weights weights) { return word_at(usual_rules, stati
 // What is wrong with the sums of a matrix that must be of this kind; empty if nothing is.
 std::string sum_fault(const MixingMatrix& matrix, Weights weights) {
   const bool is_doubly = weights == Weights::doubly;
-  const bool needs_rows = weights == Weights::row || is_doubly || weights == Weights::averaging;
-  const double rows = needs_rows ? row_defect(matrix) : 0;
+  const double rows = rows_sum_to_one(weights) ? row_defect(matrix) : 0;
   const double columns = weights == Weights::column || is_doubly ? column_defect(matrix) : 0;
   constexpr const char* sentence = "{} do not sum to one: they are off by up to {:g}";
   if (rows > sum_tolerance) return fmt::format(fmt::runtime(sentence), "its rows", rows);

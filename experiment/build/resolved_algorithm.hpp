@@ -18,6 +18,11 @@ struct ResolvedAlgorithm {
   const CatalogueEntry* entry = nullptr;
 };
 
+/// Whether what a client merges, its own model included, weighs 1 in all.
+constexpr bool rows_sum_to_one(Weights weights) {
+  return weights == Weights::row || weights == Weights::doubly || weights == Weights::averaging;
+}
+
 /// The options of the file's algorithm with a number for each word that stands for one. Throws std::invalid_argument.
 AlgorithmOptions known_options(const config::Experiment& experiment);
 
