@@ -106,12 +106,13 @@ TimerLaw with_rate(const TimerLaw& law, double rate) {
       "clients.classes: a rate of a class needs a timer of law poisson, fixed, shifted_exp, gamma or lognormal");
 }
 
-std::vector<TimerLaw> with_class_rates(std::vector<TimerLaw> laws, const config::Clients& clients, std::uint64_t seed,
-                                       bool is_transmit) {
+std::vector<TimerLaw> timers_of(const config::Experiment& experiment, bool is_transmit) {
+  const config::Clients& clients = experiment.clients;
+  const auto seed = static_cast<std::uint64_t>(experiment.seed);
+  const std::vector<TimerLaw> laws = to_timers(is_transmit ? clients.transmit : clients.compute, seed, is_transmit ? 2 : 0,
+                                               static_cast<std::size_t>(clients.count));
   const auto rate_of = [&](const config::DeviceClass& device) { return is_transmit ? device.transmit_rate : device.rate; };
-  bool has_rates = false;
-  for (const config::DeviceClass& device : clients.classes) has_rates |= rate_of(device).has_value();
-  if (!has_rates) return laws;
+  if (std::ranges::none_of(clients.classes, [&](const auto& device) { return rate_of(device).has_value(); })) return laws;
   const auto classes = classes_of(clients, seed);
   std::vector<TimerLaw> all(classes.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) {
@@ -126,14 +127,11 @@ std::vector<TimerLaw> with_class_rates(std::vector<TimerLaw> laws, const config:
 
 std::vector<double> straggler_chances(const config::Experiment& experiment) {
   using Kind = TimerLaw::Kind;
-  const config::Clients& clients = experiment.clients;
-  const auto seed = static_cast<std::uint64_t>(experiment.seed);
   const char* const key = "algorithm.straggling = \"law\"";
   if (!experiment.protocol.compute_phase)
     throw std::invalid_argument(fmt::format("{} needs protocol.compute_phase: without it no client straggles", key));
   const double phase = *experiment.protocol.compute_phase;
-  const auto laws =
-      with_class_rates(to_timers(clients.compute, seed, 0, static_cast<std::size_t>(clients.count)), clients, seed, false);
+  const std::vector<TimerLaw> laws = timers_of(experiment, false);
   std::vector<double> chances;
   for (std::size_t i = 0; i < laws.size(); ++i) {
     const TimerLaw& law = laws[i];

@@ -21,9 +21,9 @@ std::vector<std::optional<std::size_t>> classes_of(const config::Clients& client
 /// of the random part. Throws std::invalid_argument for laws that have none (trace, table, coupled, off).
 TimerLaw with_rate(const TimerLaw& law, double rate);
 
-/// The timers of all clients, one for each, with the rates of their classes where those have some.
-std::vector<TimerLaw> with_class_rates(std::vector<TimerLaw> laws, const config::Clients& clients, std::uint64_t seed,
-                                       bool is_transmit);
+/// The timers of computations or of transmissions: one for all clients where they are alike, else one for each, with the rate of
+/// its class where that has one. Throws std::invalid_argument.
+std::vector<TimerLaw> timers_of(const config::Experiment& experiment, bool is_transmit);
 
 /// The chance of each client that a computation which begins with a phase of protocol.compute_phase is not done in it; one number
 /// where it is the same for all. Throws std::invalid_argument where the phase or the law does not tell, or a client is never done.

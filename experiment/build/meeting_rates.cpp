@@ -7,7 +7,6 @@
 
 #include "experiment/build/devices.hpp"
 #include "experiment/build/resolved_algorithm.hpp"
-#include "experiment/build/timers.hpp"
 #include "experiment/build/world.hpp"
 
 namespace rubato {
@@ -16,18 +15,12 @@ namespace {
 
 // Of each client: its exchange ticks per second.
 std::vector<double> ask_rates(const config::Experiment& experiment) {
-  const config::Clients& clients = experiment.clients;
-  const auto count = static_cast<std::size_t>(clients.count);
-  const auto seed = static_cast<std::uint64_t>(experiment.seed);
-  const auto laws_of = [&](const config::TimerLaw& law, std::uint32_t stream, bool transmits) {
-    return with_class_rates(to_timers(law, seed, stream, count), clients, seed, transmits);
-  };
-  const std::vector<TimerLaw> computes = laws_of(clients.compute, 0, false), asks = laws_of(clients.transmit, 2, true);
+  const std::vector<TimerLaw> computes = timers_of(experiment, false), asks = timers_of(experiment, true);
   const auto law_of = [](const std::vector<TimerLaw>& laws, std::size_t i) -> const TimerLaw& {
     return laws[laws.size() > 1 ? i : 0];
   };
   std::vector<double> rates;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(experiment.clients.count); ++i) {
     const TimerLaw& law = law_of(asks, i);
     const bool is_coupled = law.kind == TimerLaw::Kind::coupled;
     rates.push_back(is_coupled ? law_of(computes, i).mean_rate(experiment.until) / law.every : law.mean_rate(experiment.until));

@@ -149,16 +149,12 @@ class Builder {
   }
 
   void make_timers() {
-    const config::Clients& clients = is_.clients;
-    const auto count = static_cast<std::size_t>(clients.count);
-    const auto seed = made_.settings.seed = static_cast<std::uint64_t>(is_.seed);
-    faults_.attempt({"clients.compute", "clients.count", "clients.classes"}, [&] {
-      made_.settings.compute = with_class_rates(to_timers(clients.compute, seed, 0, count), clients, seed, false);
-    });
-    faults_.attempt({"clients.transmit", "clients.count", "clients.classes"}, [&] {
-      made_.settings.transmit = with_class_rates(to_timers(clients.transmit, seed, 2, count), clients, seed, true);
-    });
-    made_.settings.transmit_per_link = clients.transmit.per_link;
+    made_.settings.seed = static_cast<std::uint64_t>(is_.seed);
+    faults_.attempt({"clients.compute", "clients.count", "clients.classes"},
+                    [&] { made_.settings.compute = timers_of(is_, false); });
+    faults_.attempt({"clients.transmit", "clients.count", "clients.classes"},
+                    [&] { made_.settings.transmit = timers_of(is_, true); });
+    made_.settings.transmit_per_link = is_.clients.transmit.per_link;
   }
 
   void set_plans() {
