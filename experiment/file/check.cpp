@@ -145,7 +145,7 @@ class Checker {
         if (!value.as<bool>()) wrong(value, path, "must be true or false");
         break;
       case Type::integer:
-        if (value.as<std::string>() && !key.choices.empty()) return word_for_number(value, key, path);
+        if (value.as<std::string>() && !key.choices.empty()) return choice(value, key, path, "must be a whole number, or");
         return integer(value, key.range, path, or_none);
       case Type::number:
         return number(value, key.range, path, or_none);
@@ -219,18 +219,11 @@ class Checker {
     if (!value.as<std::string>() || (!may_be_empty && value.is_text(""))) wrong(value, path, "must be a text in quotes");
   }
 
-  void choice(const Value& value, const Key& key, const std::string& path) {
+  void choice(const Value& value, const Key& key, const std::string& path, std::string_view allowed = "must be one of") {
     const auto* word = value.as<std::string>();
     if (word && is_word_of(key.choices, *word)) return;
     const std::string meant = word ? nearest(*word, words_of(key.choices)) : "";
-    add_fault(faults_, value, path, fmt::format("must be one of {}", listed(key.choices)), meant);
-  }
-
-  void word_for_number(const Value& value, const Key& key, const std::string& path) {
-    const std::string& word = *value.as<std::string>();
-    if (is_word_of(key.choices, word)) return;
-    add_fault(faults_, value, path, fmt::format("must be a whole number, or {}", listed(key.choices)),
-              nearest(word, words_of(key.choices)));
+    add_fault(faults_, value, path, fmt::format("{} {}", allowed, listed(key.choices)), meant);
   }
 
   void file(Value& value, const std::string& path) {

@@ -137,12 +137,12 @@ class Relations {
 
   // A text of every host that says it: it must be in order by itself and, if `twice` says what it would be, not another
   // host's.
-  template <class TextOf, class FaultOf>
-  void texts_of_hosts(std::string_view key, TextOf text_of, FaultOf fault_of, const char* twice) const {
+  template <class Text, class FaultOf>
+  void texts_of_hosts(std::string_view key, Text Host::*member, FaultOf fault_of, const char* twice) const {
     std::set<std::string> seen;
     for (std::size_t i = 0; i < is_.roster.size(); ++i) {
       const std::string path = path_of_host(i, key);
-      const std::optional<std::string> text = text_of(is_.roster[i]);
+      const std::optional<std::string> text = is_.roster[i].*member;
       if (!text || !may_judge({path})) continue;
       const std::string fault = fault_of(*text);
       const bool is_new = seen.insert(*text).second;
@@ -199,14 +199,10 @@ class Relations {
     const auto fault_at = [](bool is_bound) {
       return [=](const std::string& address) { return roster_address_fault(address, is_bound); };
     };
-    texts_of_hosts(
-        "name", [](const Host& host) { return host.name; }, any, "is the name of two hosts");
-    texts_of_hosts(
-        "address", [](const Host& host) { return host.address; }, fault_at(false), "is the address of two hosts");
-    texts_of_hosts(
-        "bind", [](const Host& host) { return host.bind; }, fault_at(true), nullptr);
-    texts_of_hosts(
-        "public_key", [](const Host& host) { return host.public_key; }, public_key_fault, "is the key of two hosts");
+    texts_of_hosts("name", &Host::name, any, "is the name of two hosts");
+    texts_of_hosts("address", &Host::address, fault_at(false), "is the address of two hosts");
+    texts_of_hosts("bind", &Host::bind, fault_at(true), nullptr);
+    texts_of_hosts("public_key", &Host::public_key, public_key_fault, "is the key of two hosts");
     keys_of_hosts();
     clients_of_hosts();
   }
