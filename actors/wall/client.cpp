@@ -217,14 +217,21 @@ void WallClient::enter_epoch(Epoch epoch, ThreadMemory& memory) {
 void WallClient::save(std::uint64_t number, ThreadMemory& memory) {
   take_over(memory);
   control(step_of(StepKind::save, number));
-  Archive archive;
+  Archive state;
+  archive(state);
+  world_.network.saved(self_, number, state.take());
+}
+
+// What a later life of its host goes on with.
+void WallClient::archive(Archive& archive) {
   std::uint64_t epoch = epoch_.packed();
   Traffic traffic = performer_->traffic();
   archive(epoch, adopted_, traffic, tally_.first, tally_.skipped, tally_.unheard, tally_.earlier);
+  epoch_ = Epoch::unpacked(epoch);
+  performer_->recall(traffic);
   performer_->screening().archive(archive);
   protocol_->archive(archive);
   performer_->archive(archive);
-  world_.network.saved(self_, number, archive.take());
 }
 
 void WallClient::churn(const WallEvent& what, ThreadMemory& memory) {
@@ -318,19 +325,12 @@ void WallClient::keep_first_state() {
 }
 
 void WallClient::load(std::span<const std::byte> state, std::uint64_t number) {
-  Archive archive(state, world_.client_pool.pool);
-  std::uint64_t saved_epoch = 0;
-  Traffic traffic;
-  archive(saved_epoch, adopted_, traffic, tally_.first, tally_.skipped, tally_.unheard, tally_.earlier);
-  performer_->recall(traffic);
-  performer_->screening().archive(archive);
+  Archive given(state, world_.client_pool.pool);
+  archive(given);
   has_started_ = true;
-  protocol_->archive(archive);
-  performer_->archive(archive);
-  if (archive.bytes_left() > 0) throw BadArchive("is longer than a client's state");
+  if (given.bytes_left() > 0) throw BadArchive("is longer than a client's state");
   now_ = world_.clock.now();
   control(step_of(StepKind::load, number));
-  epoch_ = Epoch::unpacked(saved_epoch);
 }
 
 // The record has no sizes: messages are as large as those before them, or as a model.

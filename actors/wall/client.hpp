@@ -256,6 +256,7 @@ class WallClient {
   void unify(const WallEvent& event, ThreadMemory& memory);
   void enter_epoch(Epoch epoch, ThreadMemory& memory);
   void save(std::uint64_t number, ThreadMemory& memory);
+  void archive(Archive& archive);
   void close_windows_before(Time now, ThreadMemory& memory);
   bool knows_life_of(const Message& message);
   bool fits(const WallEvent& event) const;
