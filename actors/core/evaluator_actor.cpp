@@ -92,14 +92,14 @@ void spawn_evaluators(caf::actor_system& system, RunControl& control, std::funct
 Snapshot take_snapshot(const Step& step, const Performer& performer, const Evaluation& evaluation, ThreadMemory& memory) {
   if (step.phase == traffic_only) return {.traffic = performer.traffic()};
   Snapshot snapshot{.model = performer.snapshot(memory), .traffic = performer.traffic()};
-  VectorProbe parts([&](std::string_view name, std::span<const double> values) {
-    snapshot.balance.push_back({std::string(name), {values.begin(), values.end()}});
-  });
+  const auto into = [](std::vector<NamedVector>& list) {
+    return [&list](std::string_view name, std::span<const double> values) {
+      list.push_back({std::string(name), {values.begin(), values.end()}});
+    };
+  };
+  VectorProbe parts(into(snapshot.balance)), owed(into(snapshot.owed));
   performer.balance(parts);
   if (step.phase == after_round) performer.round_balance(parts);
-  VectorProbe owed([&](std::string_view name, std::span<const double> values) {
-    snapshot.owed.push_back({std::string(name), {values.begin(), values.end()}});
-  });
   performer.owed(owed);
   const std::vector<std::string>& wanted = evaluation.measures().tracked;
   VectorProbe tracked([&](std::string_view name, std::span<const double> values) {

@@ -61,10 +61,6 @@ void check_sample(const Sample& sample, std::size_t scalar_bytes) {
                               defect.name, defect.size, defect.place, defect.client.value));
 }
 
-void say(const std::vector<std::string>& notes, const RunOptions& options) {
-  if (options.on_note) std::ranges::for_each(notes, options.on_note);
-}
-
 // What must sum to zero is watched over all clients.
 Experiment measuring(Experiment experiment, const RunOptions& options) {
   if (options.checks) experiment.metrics.clients = 0;
@@ -101,14 +97,13 @@ Preparation::Preparation(ResolvedExperiment& given, const RunOptions& options)
   result.graph = timing->graph;
   result.compute_chances = timing->settings.chances.computes;
   result.link_chances = timing->settings.chances.links;
-  result.notes = given.notes;
+  say(given.notes, options, result);
   timing->conductor.counts_links = options.counts_links;
   timing->conductor.samples_unifications = options.checks;
   timing->conductor.samples_rounds = options.checks && timing->misses_nothing();
   const bool brings_algorithm = options.own_float.algorithm || options.own_double.algorithm;
   if (const std::string warning = brings_algorithm ? "" : warning_of(experiment, *timing); !warning.empty())
-    result.notes.push_back(warning);
-  say(result.notes, options);
+    say({warning}, options, result);
 }
 
 void Preparation::read_data(const Experiment& experiment, const RunOptions& options) {
@@ -123,8 +118,7 @@ void Preparation::read_data(const Experiment& experiment, const RunOptions& opti
   const bool has_limits = result.samples_plan.measured || result.samples_plan.is_thinned;
   if (has_limits || result.samples_plan.share > little)
     notes.push_back(sentence_about(result.samples_plan, timing->graph.clients()));
-  say(notes, options);
-  result.notes.insert(result.notes.end(), notes.begin(), notes.end());
+  say(notes, options, result);
   result.samples_by_client.assign(task->samples().begin(), task->samples().end());
   result.class_counts.assign(task->class_counts().begin(), task->class_counts().end());
   result.class_names = task->class_names();
@@ -140,6 +134,11 @@ void finish_record(Recorder* recorder, RunResult& result) {
   recorder->flush();
   if (!recorder->error().empty()) throw RunFailed(recorder->error());
   result.record_was_cut = recorder->is_cut();
+}
+
+void say(const std::vector<std::string>& notes, const RunOptions& options, RunResult& result) {
+  if (options.on_note) std::ranges::for_each(notes, options.on_note);
+  result.notes.insert(result.notes.end(), notes.begin(), notes.end());
 }
 
 RunOptions checking(const RunOptions& options, std::size_t scalar_bytes) {
@@ -240,9 +239,7 @@ void describe_energy(const Timing& timing, RunResult& result) {
 
 void describe_silence(const Timing& timing, const RunOptions& options, RunResult& result) {
   const std::string note = find_silence(timing, result);
-  if (note.empty()) return;
-  say({note}, options);
-  result.notes.push_back(note);
+  if (!note.empty()) say({note}, options, result);
 }
 
 void describe_stop(const Reporter& reporter, Time end, Time until, RunResult& result) {
@@ -311,8 +308,7 @@ void describe_trouble(const Divergences& sampled, const RunOptions& options, Run
     if (said > most_said)
       notes.push_back(fmt::format("messages of {} more clients {}: links.csv counts them", said - most_said, what));
   }
-  say(notes, options);
-  result.notes.insert(result.notes.end(), notes.begin(), notes.end());
+  say(notes, options, result);
 }
 
 // Not the usage's where the kernel says it better: that of a program includes what the process that started it had.

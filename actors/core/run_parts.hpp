@@ -49,6 +49,9 @@ std::unique_ptr<Recorder> make_recorder(const RunOptions& options, std::size_t c
 /// Throws RunFailed if the disk did not take it all. `recorder` may be null.
 void finish_record(Recorder* recorder, RunResult& result);
 
+/// Tells the caller, and keeps it for the result.
+void say(const std::vector<std::string>& notes, const RunOptions& options, RunResult& result);
+
 /// The same options, but a sample whose invariants are broken throws RunFailed.
 RunOptions checking(const RunOptions& options, std::size_t scalar_bytes);
 

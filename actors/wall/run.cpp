@@ -187,8 +187,9 @@ RunResult perform_wall(Preparation& parts, const Experiment& experiment, const R
 namespace {
 
 constexpr Duration glance_at_others = std::chrono::milliseconds(10);
-constexpr std::size_t most_tensors = 16;                // with what there is to know of a client at the end
-constexpr Duration own_turn = std::chrono::seconds(1);  // longer a host waits than the one before it in the roster
+constexpr std::size_t most_tensors = 16;                              // with what there is to know of a client at the end
+constexpr Duration own_turn = std::chrono::seconds(1);                // longer a host waits than the one before it in the roster
+constexpr const char *run_file = "run", *gatherer_file = "gatherer";  // in the folder of a host
 
 // What a client did in an earlier life, as far as steps say it.
 struct Spent {
@@ -309,21 +310,17 @@ std::string sentence_about(const TransportCounts& counts, const NetworkCounts& n
   return text;
 }
 
-std::filesystem::path run_file(const HostOptions& home) { return home.folder / "run"; }
-
 // Which run an earlier life of this host took part in; 0 if it left nothing.
 std::uint64_t run_of(const HostOptions& home) {
-  std::ifstream file(run_file(home));
+  std::ifstream file(home.folder / run_file);
   std::uint64_t run = 0;
   file >> run;
   return run;
 }
 
-std::filesystem::path gatherer_file(const HostOptions& home) { return home.folder / "gatherer"; }
-
 // The host that an earlier life has handed its last states to, in that run; empty: none.
 std::string gatherer_of(const HostOptions& home, std::uint64_t run) {
-  std::ifstream file(gatherer_file(home));
+  std::ifstream file(home.folder / gatherer_file);
   std::uint64_t of = 0;
   std::string name;
   std::getline(file >> of >> std::ws, name);
@@ -331,11 +328,11 @@ std::string gatherer_of(const HostOptions& home, std::uint64_t run) {
 }
 
 // Whole or not at all: a host that finds nothing begins anew.
-void keep(const HostOptions& home, const std::filesystem::path& file, const std::string& line) {
+void keep(const HostOptions& home, const char* file, const std::string& line) {
   if (home.folder.empty()) return;
   std::error_code none;  // writing the file will say it
   std::filesystem::create_directories(home.folder, none);
-  write_whole(file, line + "\n");
+  write_whole(home.folder / file, line + "\n");
 }
 
 void require_same_run(const HostOptions& home, std::uint64_t earlier, std::uint64_t run) {
@@ -346,16 +343,11 @@ void require_same_run(const HostOptions& home, std::uint64_t earlier, std::uint6
       "or choose another --out");
 }
 
-void note(const std::string& sentence, const RunOptions& options, RunResult& result) {
-  if (options.on_note) options.on_note(sentence);
-  result.notes.push_back(sentence);
-}
-
 // An earlier life is not gone on with.
 void begin_again(const std::string& why, const RunOptions& options, Membership& membership, RunResult& result) {
   membership.say({EventLevel::warn, "going_on", "", {{"checkpoint", std::uint64_t{0}}, {"from_seconds", 0.0}}});
   membership.set_origin(0, {});
-  note(why, options, result);
+  say({why}, options, result);
 }
 
 // When it was made: the record says it; without one it was before the next was due.
@@ -382,7 +374,7 @@ void go_on(const FoundCheckpoint<WallCheckpoint>& found, const Experiment& exper
       client->add_earlier(behind.counts, behind.traffic);
     }
   };
-  for (const std::string& each : found.notes) note(each, options, result);
+  say(found.notes, options, result);
   if (!found.newest) {
     begin_again("an earlier life of this host left no checkpoint: its clients begin again with their first models", options,
                 membership, result);
@@ -396,7 +388,7 @@ void go_on(const FoundCheckpoint<WallCheckpoint>& found, const Experiment& exper
   add_earlier(checkpoint.number);
   membership.say({EventLevel::info, "going_on", "", {{"checkpoint", checkpoint.number}, {"from_seconds", checkpoint.seconds}}});
   membership.set_origin(checkpoint.number, from_seconds(checkpoint.seconds));
-  note("this host goes on from its checkpoint " + std::to_string(checkpoint.number), options, result);
+  say({"this host goes on from its checkpoint " + std::to_string(checkpoint.number)}, options, result);
 }
 
 // With which hosts and without which; later than 0 s in a run that was under way.
@@ -556,7 +548,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   if (home.on_admitted) home.on_admitted();
   if (earlier_run == 0) record.use(make_recorder(options, clients));
   if (record.recorder()) record.recorder()->flush();
-  if (earlier_run != beginning.run && has_begun) keep(home, run_file(home), std::to_string(beginning.run));
+  if (earlier_run != beginning.run && has_begun) keep(home, run_file, std::to_string(beginning.run));
   const std::uint32_t incarnation = next_life(past.incarnation, membership.known_lives());
   membership.set_running(beginning.since, beginning.run, incarnation);
   host.begin(beginning.since, incarnation, first_instant(membership, beginning, host.clock(), left, end));
@@ -588,7 +580,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   // The others may well go on, and gather later without it.
   const bool leaves_early = (options.stop && options.stop->load()) || host.reporter().has_thrown();
   if (!leaves_early && first != membership.self())  // later lives add no steps to what is handed over
-    keep(home, gatherer_file(home), fmt::format("{} {}", beginning.run, membership.name(first)));
+    keep(home, gatherer_file, fmt::format("{} {}", beginning.run, membership.name(first)));
   const Duration patience =
       leaves_early ? Duration{std::chrono::seconds(2)} : from_seconds(experiment.hosts.drain + experiment.hosts.lost_after);
   std::optional<HostId> gatherer;
