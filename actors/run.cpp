@@ -17,7 +17,6 @@
 #include "actors/virtual/virtual_run.hpp"
 #include "actors/wall/run.hpp"
 #include "algos/arithmetic.hpp"
-#include "experiment/build/learners.hpp"
 #include "experiment/digest.hpp"
 #include "experiment/file/fingerprint.hpp"
 #include "experiment/roster.hpp"

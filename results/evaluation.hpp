@@ -14,8 +14,6 @@
 #include "algos/thread_memory.hpp"
 #include "learning/metrics.hpp"
 #include "results/sample.hpp"
-#include "runtime/protocols/protocol.hpp"
-#include "runtime/time.hpp"
 
 namespace rubato {
 

@@ -13,7 +13,6 @@
 #include "algos/algorithm.hpp"
 #include "experiment/build/class_count.hpp"
 #include "experiment/build/sampling.hpp"
-#include "learning/types.hpp"
 #include "results/sample.hpp"
 #include "runtime/counts.hpp"
 #include "runtime/world/graph.hpp"

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <exception>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 

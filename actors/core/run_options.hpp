@@ -7,7 +7,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "experiment/own_parts.hpp"
 #include "results/run_event.hpp"

@@ -8,7 +8,6 @@
 #include "algos/arithmetic.hpp"
 #include "experiment/digest.hpp"
 #include "experiment/file/fingerprint.hpp"
-#include "experiment/roster.hpp"
 #include "results/summary.hpp"
 
 namespace rubato {

@@ -22,7 +22,6 @@
 #include "runtime/world/channel.hpp"
 #include "runtime/world/churn.hpp"
 #include "runtime/world/graph.hpp"
-#include "runtime/world/unification.hpp"
 #include "transports/conduct.hpp"
 #include "transports/message.hpp"
 

@@ -27,7 +27,6 @@
 #include "runtime/world/churn.hpp"
 #include "runtime/world/fading_links.hpp"
 #include "runtime/world/graph.hpp"
-#include "runtime/world/points.hpp"
 
 namespace rubato {
 
