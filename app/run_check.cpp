@@ -690,7 +690,7 @@ class RunCheck {
     std::vector<std::uint32_t> measured;
     for (std::uint32_t i = 0; i < models.size(); ++i) {
       if (std::isnan(clients_.row(i)[loss]) && std::isnan(clients_.row(i)[accuracy])) continue;
-      const Score score = task->evaluation().score({i}, models[i], memory);
+      const Score score = task->evaluation().score({i}, models[i], Part::test, memory);
       measured.push_back(i);
       accuracies.push_back(score.accuracy()), losses.push_back(score.mean_loss()), f1.push_back(score.macro_f1());
       if (!task->evaluation().are_unlike()) task->evaluation().add(consensus, models[i]);

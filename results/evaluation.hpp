@@ -94,7 +94,8 @@ struct LearnerFailed : std::runtime_error {
 class Evaluation {
  public:
   virtual ~Evaluation() = default;
-  virtual Score score(ClientId client, const Tensor& model, ThreadMemory& memory) const = 0;
+  /// The model on the test rows or the training rows of this client.
+  virtual Score score(ClientId client, const Tensor& model, Part part, ThreadMemory& memory) const = 0;
   /// The mean model, scored as the shared test part says, or over the measured clients' losses where each has its own. Throws
   /// LearnerFailed.
   virtual Score score_mean(const MeanModel& mean, ThreadMemory& memory) const = 0;
@@ -105,8 +106,6 @@ class Evaluation {
   const std::optional<Composite>& composite() const { return measures().composite; }
   /// Costs a full gradient of every client. Only where there is a composite(). Throws LearnerFailed.
   virtual StationarityPart stationarity(ClientId client, const Tensor& model, ThreadMemory& memory) const = 0;
-  /// The model on the training rows of this client. Throws LearnerFailed.
-  virtual Score score_training(ClientId client, const Tensor& model, ThreadMemory& memory) const = 0;
   /// What the mean of the measured models does on the training rows of each measured client: the last two of TrainingScores.
   /// Throws LearnerFailed.
   virtual TrainingScores score_training_of_mean(const MeanModel& mean, ThreadMemory& memory) const = 0;
@@ -124,8 +123,8 @@ class Evaluation {
 
   /// All that a sample asks of a client's model.
   Scores scores(ClientId client, const Tensor& model, ThreadMemory& memory) const {
-    Scores scores{score(client, model, memory)};
-    if (measures().training) scores.training = score_training(client, model, memory);
+    Scores scores{score(client, model, Part::test, memory)};
+    if (measures().training) scores.training = score(client, model, Part::train, memory);
     if (composite()) scores.part = stationarity(client, model, memory);
     return scores;
   }
@@ -140,8 +139,8 @@ class EvaluationOf final : public Evaluation {
                std::shared_ptr<const std::vector<ClientId>> measured = nullptr)
       : learners_{learners}, shared_test_{shared_test}, measures_{std::move(measures)}, measured_{std::move(measured)} {}
 
-  Score score(ClientId client, const Tensor& model, ThreadMemory& memory) const override {
-    return learners_[client.value]->score(numbers_of<Real>(model), Part::test, memory.scratch<Real>());
+  Score score(ClientId client, const Tensor& model, Part part, ThreadMemory& memory) const override {
+    return learners_[client.value]->score(numbers_of<Real>(model), part, memory.scratch<Real>());
   }
   Score score_mean(const MeanModel& mean, ThreadMemory& memory) const override {
     const Vector<Real> model = mean.mean_as<Real>();
@@ -156,9 +155,6 @@ class EvaluationOf final : public Evaluation {
   void add(ConsensusSum& sum, const Tensor& model) const override { sum.add(numbers_of<Real>(model)); }
   std::size_t clients() const override { return learners_.size(); }
   const Measures& measures() const override { return measures_; }
-  Score score_training(ClientId client, const Tensor& model, ThreadMemory& memory) const override {
-    return learners_[client.value]->score(numbers_of<Real>(model), Part::train, memory.scratch<Real>());
-  }
   TrainingScores score_training_of_mean(const MeanModel& mean, ThreadMemory& memory) const override {
     const Vector<Real> model = mean.mean_as<Real>();
     TrainingScores sum;
