@@ -17,18 +17,14 @@ std::string& timer_words() {
   return words;
 }
 
+std::size_t words() { return 1 + static_cast<std::size_t>(std::ranges::count(timer_words(), '|')); }
+
 // Its place among the words; how many there are if it is none.
 std::size_t place_of(std::string_view name) {
-  std::string_view words = timer_words();
-  for (std::size_t place = 0;; ++place) {
-    const std::size_t end = words.find('|');
-    if (words.substr(0, end) == name) return place;
-    if (end == words.npos) return place + 1;
-    words.remove_prefix(end + 1);
-  }
+  std::size_t place = 0;
+  while (place < words() && word_at(timer_words(), place) != name) ++place;
+  return place;
 }
-
-std::size_t words() { return 1 + static_cast<std::size_t>(std::ranges::count(timer_words(), '|')); }
 
 }  // namespace
 
@@ -53,11 +49,7 @@ namespace rubato::config {
 
 std::string_view word_list(TimerKind) { return timer_words(); }
 
-Law Law::constant(double value) {
-  Law law;
-  law.value = value;
-  return law;
-}
+Law Law::constant(double value) { return {.value = value, .values = {}}; }
 
 TimerLaw TimerLaw::poisson(double rate_per_second) {
   TimerLaw timer;

@@ -16,10 +16,9 @@ double median_of(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-template <class Read>
-std::vector<double> of_all(const RunResult& result, Read read) {
+std::vector<double> of_all(const RunResult& result, std::uint64_t MessageCounts::*count) {
   std::vector<double> values;
-  for (const MessageCounts& counts : result.by_client) values.push_back(static_cast<double>(read(counts)));
+  for (const MessageCounts& counts : result.by_client) values.push_back(static_cast<double>(counts.*count));
   return values;
 }
 
@@ -45,8 +44,8 @@ ResultJson worst_client(const RunResult& result, const Curve& curve) {
   };
   set_beside("training_samples", {result.samples_by_client.begin(), result.samples_by_client.end()});
   if (!result.class_counts.empty()) set_beside("largest_class", largest_class(result));
-  set_beside("computations", of_all(result, [](const MessageCounts& counts) { return counts.computations; }));
-  set_beside("kept", of_all(result, [](const MessageCounts& counts) { return counts.kept; }));
+  set_beside("computations", of_all(result, &MessageCounts::computations));
+  set_beside("kept", of_all(result, &MessageCounts::kept));
   return json;
 }
 
