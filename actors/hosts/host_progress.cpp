@@ -31,8 +31,6 @@ void HostProgress::HostState::archive(Archive& archive) {
 
 HostProgress::HostProgress(Membership& membership, Transport& transport, ItemExchange& items, std::vector<HostId> owners)
     : membership_{membership}, transport_{transport}, items_{items}, owners_{std::move(owners)}, peers_(membership.hosts()) {
-  for (std::uint32_t host = 0; host < membership_.hosts(); ++host)
-    if (HostId{host} != self()) others_.push_back({host});
   membership_.handle(ParcelKind::notice, [this](HostId from, const Parcel& parcel, Duration) { on_notice(from, parcel); });
   items_.on_less([this] { wake(); });
   thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
@@ -227,7 +225,7 @@ void HostProgress::on_notice(HostId from, const Parcel& parcel) {
 
 // The host furthest behind; where none is behind this one, the host that keeps it waiting for an item.
 ItemExchange::Awaited HostProgress::culprit() const {
-  const auto slowest = std::ranges::min_element(others_, {}, [this](HostId host) {
+  const auto slowest = std::ranges::min_element(others(), {}, [this](HostId host) {
     const Peer& peer = peers_[host.value];
     return std::pair(peer.said.position, peer.moved);
   });
@@ -246,12 +244,12 @@ std::string HostProgress::sentence_about(HostId host, Duration now) const {
 
 std::optional<std::string> HostProgress::look_for_standstill(Duration patience, Duration now) {
   std::unique_lock lock(mutex_);
-  if (others_.empty() || mine_.failure) return std::nullopt;
+  if (others().empty() || mine_.failure) return std::nullopt;
   if (mine_.is_halting && !halting_since_) halting_since_ = now;
   if (mine_.is_halting && !mine_.end_at && now - *halting_since_ > halt_patience * (is_first() ? 1 : 2)) {
     const auto silent = std::ranges::find_if(
-        others_, [this](HostId host) { return is_first() ? !peers_[host.value].said.halted_at : host == first(); });
-    if (silent == others_.end()) return std::nullopt;
+        others(), [this](HostId host) { return is_first() ? !peers_[host.value].said.halted_at : host == first(); });
+    if (silent == others().end()) return std::nullopt;
     const std::string sentence = "the run was stopped without waiting for " + sentence_about(*silent, now);
     lock.unlock();
     fail(sentence);
@@ -316,7 +314,7 @@ void HostProgress::fail_if_a_client_did() {
 
 // Before the run has begun the membership waits for the hosts.
 void HostProgress::fail_if_a_host_is_gone() {
-  for (const HostId host : others_) {
+  for (const HostId host : others()) {
     {
       const std::lock_guard lock(mutex_);
       Peer& peer = peers_[host.value];
@@ -350,7 +348,7 @@ void HostProgress::part(Duration limit) {
   {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, limit, [this] {
-      return std::ranges::all_of(others_, [this](HostId host) { return peers_[host.value].said.has_ended; });
+      return std::ranges::all_of(others(), [this](HostId host) { return peers_[host.value].said.has_ended; });
     });
   }
   for (int i = 0; i < last_words; ++i) tell();

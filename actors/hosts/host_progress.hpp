@@ -44,7 +44,7 @@ class HostProgress final : public Peers {
   HostId owner(ClientId client) const { return owners_[client.value]; }
   bool is_own(ClientId client) const { return owner(client) == self(); }
   const std::vector<HostId>& owners() const { return owners_; }
-  const std::vector<HostId>& others() const { return others_; }
+  const std::vector<HostId>& others() const { return membership_.others(); }
 
   /// All hosts are there: from now on a host that goes ends the run.
   void begin();
@@ -139,7 +139,6 @@ class HostProgress final : public Peers {
   Transport& transport_;
   ItemExchange& items_;
   const std::vector<HostId> owners_;
-  std::vector<HostId> others_;
   Lead lead_;
   std::atomic<bool> has_begun_{false};
 

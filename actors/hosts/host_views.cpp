@@ -54,9 +54,8 @@ bool HostViews::is_possible(const HostView& view, HostId from) const {
 }
 
 void HostViews::ask() {
-  for (std::uint32_t host = 0; host < peers_.size(); ++host)
-    if (HostId{host} != membership_.self() && membership_.is_alive({host}))
-      transport_.send({host}, {ParcelKind::view, WhenFull::give_way, false, {}, {}});
+  for (const HostId host : membership_.others())
+    if (membership_.is_alive(host)) transport_.send(host, {ParcelKind::view, WhenFull::give_way, false, {}, {}});
 }
 
 std::vector<HostId> HostViews::asking() const {

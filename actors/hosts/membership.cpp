@@ -77,6 +77,8 @@ Membership::Membership(Transport& transport, Settings settings)
       allowances_(peers_.size()),
       unaffordable_(peers_.size()) {
   if (transport.self().value >= settings_.names.size()) throw std::invalid_argument("this host is not in the roster");
+  for (std::uint32_t host = 0; host < hosts(); ++host)
+    if (HostId{host} != self()) others_.push_back({host});
 }
 
 Membership::~Membership() { stop({}); }
@@ -409,8 +411,7 @@ void Membership::run() {
       if (item.is_back && settings_.on_back) settings_.on_back(item.host, item.life);
       if (!item.is_back && settings_.on_lost) settings_.on_lost(item.host);
     }
-    for (std::uint32_t host = 0; host < peers_.size(); ++host)
-      if (HostId{host} != self()) speak(HostId{host}, now);
+    for (const HostId host : others_) speak(host, now);
     if (now < next_look) continue;
     look_for_lost(now);
     next_look = now + rest;

@@ -113,6 +113,8 @@ class Membership final : public ParcelSink {
 
   HostId self() const { return transport_.self(); }
   std::size_t hosts() const { return settings_.names.size(); }
+  /// All but itself, in the order of the roster.
+  const std::vector<HostId>& others() const { return others_; }
   const std::string& name(HostId host) const { return settings_.names[host.value]; }
   /// Itself; or a host that was there, runs the same and was heard of within lost_after.
   bool is_alive(HostId host) const;
@@ -220,6 +222,7 @@ class Membership final : public ParcelSink {
 
   Transport& transport_;
   const Settings settings_;
+  std::vector<HostId> others_;
   std::array<Handler, last_parcel_kind + 1> handlers_;
   std::atomic<std::uint64_t> ignored_{0};
   Conduct conduct_;

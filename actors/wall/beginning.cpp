@@ -20,13 +20,13 @@ std::optional<Beginning> believable(std::vector<BeginningClaim> claims, Duration
 std::optional<Beginning> begun_by_others(Membership& membership, Duration longest) {
   const Duration now = monotonic_now();
   std::vector<BeginningClaim> claims;
-  for (std::uint32_t host = 0; host < membership.hosts(); ++host) {
-    if (HostId{host} == membership.self() || !membership.is_alive({host})) continue;
-    const auto theirs = membership.host_info({host});
-    const auto offset = membership.offset({host});
+  for (const HostId host : membership.others()) {
+    if (!membership.is_alive(host)) continue;
+    const auto theirs = membership.host_info(host);
+    const auto offset = membership.offset(host);
     if (!theirs || !theirs->running_since || !offset) continue;
     claims.push_back({{*theirs->running_since - offset->nanoseconds, theirs->begun}, offset->error});
-    if (!can_be(claims.back(), now, longest)) membership.conduct().set({host}, Misdeed::beginning, 1);
+    if (!can_be(claims.back(), now, longest)) membership.conduct().set(host, Misdeed::beginning, 1);
   }
   return believable(std::move(claims), now, longest);
 }

@@ -604,8 +604,7 @@ void WallHost::look_at_conduct() {
     std::vector<std::uint64_t> sums(hosts_.size());
     for (const auto& [client, live] : counted_)
       for (const Screened& link : live.refused) sums[network_->host_of[link.sender.value].value] += link.*reason;
-    for (std::uint32_t host = 0; host < sums.size(); ++host)
-      if (HostId{host} != network_->self()) network_->membership.conduct().set({host}, what, sums[host]);
+    for (const HostId host : network_->membership.others()) network_->membership.conduct().set(host, what, sums[host.value]);
   }
 }
 
@@ -655,8 +654,7 @@ void WallHost::begin_to_drain() {
   if (!network_) return;
   Parcel notice;
   if (is_until_over_.load()) notice.head.assign(1, std::byte{1});
-  for (std::uint32_t host = 0; host < hosts_.size(); ++host)
-    if (HostId{host} != network_->self()) network_->transport.send({host}, notice);
+  for (const HostId host : network_->membership.others()) network_->transport.send(host, notice);
 }
 
 bool WallHost::is_drained() {
@@ -666,8 +664,8 @@ bool WallHost::is_drained() {
   if (!network_) return true;
   if (!is_until_over_.load()) return now - draining_since_ > settling;  // a host that leaves early does not wait
   const std::lock_guard lock(mutex_);
-  for (std::uint32_t host = 0; host < hosts_.size(); ++host)
-    if (HostId{host} != network_->self() && hosts_[host].is_here && !is_stopped_[host]) return false;
+  for (const HostId host : network_->membership.others())
+    if (hosts_[host.value].is_here && !is_stopped_[host.value]) return false;
   return now - std::max(draining_since_, Duration{last_message_.load()}) > settling;
 }
 
@@ -721,11 +719,10 @@ void WallHost::look_at_hosts() {
     for (Presence& known : hosts_) known.heard = now;  // this process stood still, and could hear none of them
     return;
   }
-  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
-    if (HostId{host} == network_->self()) continue;
-    const bool is_here = !is_mute({host}, now) && membership.is_alive({host});
-    const std::uint64_t life = membership.life({host});
-    Presence& known = hosts_[host];
+  for (const HostId host : membership.others()) {
+    const bool is_here = !is_mute(host, now) && membership.is_alive(host);
+    const std::uint64_t life = membership.life(host);
+    Presence& known = hosts_[host.value];
     const bool is_new_life = is_here && known.life != 0 && life != known.life;
     if (is_here == known.is_here && !is_new_life) {
       if (is_here) known.life = life;
@@ -736,16 +733,16 @@ void WallHost::look_at_hosts() {
     if (is_here) known.life = life;
     if (is_here) {
       const std::lock_guard lock(mutex_);
-      is_stopped_[host] = false;
+      is_stopped_[host.value] = false;
     }
     for (std::uint32_t i = 0; i < by_client_.size(); ++i)
-      if (network_->host_of[i] == HostId{host})
+      if (network_->host_of[i] == host)
         post_to_all(
             {.kind = WallEvent::Kind::presence, .at = clock_.now(), .number = is_here && is_there({i}), .client = ClientId{i}});
     // One of the hosts that stayed begins the epoch.
     HostId first = network_->self();
     for (std::uint32_t other = 0; other < first.value; ++other)
-      if (other != host && membership.is_alive({other})) first = HostId{other};
+      if (HostId{other} != host && membership.is_alive({other})) first = HostId{other};
     if (first == network_->self() && (was_there || is_here)) begin_epoch();
   }
 }

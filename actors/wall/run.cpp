@@ -394,9 +394,8 @@ void go_on(const FoundCheckpoint<WallCheckpoint>& found, const Experiment& exper
 // With which hosts and without which; later than 0 s in a run that was under way.
 void say_begun(Membership& membership, const std::vector<HostId>& there, Time now, std::uint32_t incarnation, const WallHost& own) {
   std::vector<std::string> with, without;
-  for (std::uint32_t host = 0; host < membership.hosts(); ++host)
-    if (HostId{host} != membership.self())
-      (std::ranges::find(there, HostId{host}) == there.end() ? without : with).push_back(membership.name({host}));
+  for (const HostId host : membership.others())
+    (std::ranges::find(there, host) == there.end() ? without : with).push_back(membership.name(host));
   const bool is_alone = with.empty() && !without.empty();
   RunEvent begun{is_alone ? EventLevel::warn : EventLevel::info,
                  "begun",

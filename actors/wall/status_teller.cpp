@@ -56,11 +56,10 @@ HostStatus StatusTeller::status(HostState state) const {
   status.scores = live.scores;
   if (state != HostState::meeting) status.life = std::uint64_t{host_.world().incarnation} + 1;
   status.saved = host_.newest_checkpoint();
-  for (std::uint32_t host = 0; host < membership_.hosts(); ++host) {
-    if (HostId{host} == membership_.self()) continue;
-    PeerStatus& peer = status.peers.emplace_back(membership_.status({host}));
-    peer.clients = views_.clients({host});
-    const std::optional<HostViews::Told> told = views_.newest({host});
+  for (const HostId host : membership_.others()) {
+    PeerStatus& peer = status.peers.emplace_back(membership_.status(host));
+    peer.clients = views_.clients(host);
+    const std::optional<HostViews::Told> told = views_.newest(host);
     if (told) peer.view = told->view, peer.view_age = std::max(to_seconds(monotonic_now() - told->at), 0.0);
   }
   return status;
