@@ -41,10 +41,10 @@ void add(ResultJson& object, Columns columns, const PerColumn<Spread>& spreads) 
         {"mean", finite(spreads[column].mean)}, {"std", finite(spreads[column].deviation)}, {"n", spreads[column].count}};
 }
 
-// What the run had measured and spent at a point of its curve.
-ResultJson json_of(const CurvePoint& point) {
+// What the run had measured, or spent, at a point of its curve.
+ResultJson json_of(const CurvePoint& point, std::initializer_list<Role> roles) {
   ResultJson object = ResultJson::object();
-  for (const Role role : {Role::measure, Role::axis})
+  for (const Role role : roles)
     for (const SampleColumn& column : columns_as(role)) object[std::string(column.curve.name)] = finite(point[column]);
   return object;
 }
@@ -54,11 +54,7 @@ ResultJson json_of(const Curve& curve, const std::vector<TargetReached>& targets
   ResultJson all = ResultJson::array();
   for (const TargetReached& target : targets) {
     const auto point = first_reach(curve, target.accuracy);
-    all.push_back({{"accuracy", target.accuracy}, {"costs", nullptr}});
-    if (!point) continue;
-    ResultJson costs = ResultJson::object();
-    for (const SampleColumn& column : columns_as(Role::axis)) costs[std::string(column.curve.name)] = finite((*point)[column]);
-    all.back()["costs"] = std::move(costs);
+    all.push_back({{"accuracy", target.accuracy}, {"costs", point ? json_of(*point, {Role::axis}) : ResultJson(nullptr)}});
   }
   return all;
 }
@@ -69,10 +65,10 @@ ResultJson json_of(const ComparedRun& run, std::size_t setting, const std::vecto
           {"ended_by", run.has_spent  ? "budget"
                        : run.met_rule ? "metrics.stop"
                                       : "until"},
-          {"diverged_at", run.diverged_at ? ResultJson(*run.diverged_at) : ResultJson(nullptr)},
+          {"diverged_at", or_null(run.diverged_at)},
           {"model_digest", run.digests.model.empty() ? ResultJson(nullptr) : ResultJson(run.digests.model)},
           {"timeline_digest", run.digests.timeline.empty() ? ResultJson(nullptr) : ResultJson(run.digests.timeline)},
-          {"end", run.curve.empty() ? ResultJson(nullptr) : json_of(run.curve.back())},
+          {"end", run.curve.empty() ? ResultJson(nullptr) : json_of(run.curve.back(), {Role::measure, Role::axis})},
           {"targets", json_of(run.curve, targets)},
           {"came_to", run.came_to}};
 }
@@ -112,7 +108,6 @@ const config::Experiment& first_experiment(const Comparison& comparison) {
 
 ResultJson budget_of(const Comparison& comparison) {
   const config::Experiment& experiment = first_experiment(comparison);
-  const auto or_null = [](const std::optional<double>& limit) { return limit ? ResultJson(*limit) : ResultJson(nullptr); };
   return {
       {"until", experiment.until}, {"bits", or_null(experiment.budget.bits)}, {"gradients", or_null(experiment.budget.gradients)}};
 }

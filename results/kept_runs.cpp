@@ -74,15 +74,9 @@ ResultJson json_of(const ComparedRun& run) {
     for (const SampleColumn& column : sample_columns()) values.push_back(json_of(point[column]));
     curve.push_back(std::move(values));
   }
-  return {{"seed", run.seed},
-          {"model_digest", run.digests.model},
-          {"timeline_digest", run.digests.timeline},
-          {"has_spent", run.has_spent},
-          {"met_rule", run.met_rule},
-          {"diverged_at", run.diverged_at ? ResultJson(*run.diverged_at) : ResultJson(nullptr)},
-          {"came_to", run.came_to},
-          {"columns", std::move(columns)},
-          {"curve", std::move(curve)}};
+  return {{"seed", run.seed},           {"model_digest", run.digests.model}, {"timeline_digest", run.digests.timeline},
+          {"has_spent", run.has_spent}, {"met_rule", run.met_rule},          {"diverged_at", or_null(run.diverged_at)},
+          {"came_to", run.came_to},     {"columns", std::move(columns)},     {"curve", std::move(curve)}};
 }
 
 ComparedRun run_from(const ResultJson& json) {

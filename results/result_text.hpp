@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "experiment/experiment.hpp"
@@ -31,6 +32,12 @@ inline std::string csv_field(const std::string& text) {
 
 /// JSON knows no infinity and no NaN: null stands for them.
 inline ResultJson finite(double value) { return std::isfinite(value) ? ResultJson(value) : ResultJson(nullptr); }
+
+/// Null where there is none.
+template <class Value>
+ResultJson or_null(const std::optional<Value>& value) {
+  return value ? ResultJson(*value) : ResultJson(nullptr);
+}
 
 /// What summary.json holds.
 ResultJson summary_of(const config::Experiment& experiment, const RunResult& result);

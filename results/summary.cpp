@@ -52,10 +52,7 @@ ResultJson messages(const RunResult& result) {
 ResultJson absences(const std::vector<HostAbsence>& absences) {
   ResultJson made = ResultJson::array();
   for (const HostAbsence& one : absences)
-    made.push_back({{"host", one.host},
-                    {"how", one.has_left ? "left" : "lost"},
-                    {"from", one.from},
-                    {"to", one.to ? ResultJson(*one.to) : ResultJson()}});
+    made.push_back({{"host", one.host}, {"how", one.has_left ? "left" : "lost"}, {"from", one.from}, {"to", or_null(one.to)}});
   return made;
 }
 
@@ -158,11 +155,6 @@ ResultJson energy(const RunResult& result) {
           {"airtime_seconds", result.energy->airtime}};
 }
 
-ResultJson first_divergence(const RunResult& result) {
-  if (const auto seconds = result.diverged_at()) return *seconds;
-  return nullptr;
-}
-
 ResultJson diverged(const RunResult& result) {
   ResultJson list = ResultJson::array();
   for (const Divergence& each : result.diverged) list.push_back({{"client", each.client.value}, {"seconds", each.seconds}});
@@ -246,7 +238,7 @@ ResultJson summary_of(const config::Experiment& experiment, const RunResult& res
                      {"publications", result.messages.publications},
                      {"unifications", result.unifications},
                      {"math_seconds", result.math_seconds},
-                     {"message_seconds", result.message_seconds ? ResultJson(*result.message_seconds) : ResultJson()},
+                     {"message_seconds", or_null(result.message_seconds)},
                      {"evaluation_seconds", result.evaluation_seconds},
                      {"efficiency", result.efficiency()},
                      {"peak_rss_bytes", result.peak_rss_bytes},
@@ -271,7 +263,7 @@ ResultJson summary_of(const config::Experiment& experiment, const RunResult& res
                      {"rates", rates(result)},
                      {"absent_clients", numbers_of(result.absent)},
                      {"churn", churn(result)},
-                     {"diverged_at", first_divergence(result)},
+                     {"diverged_at", or_null(result.diverged_at())},
                      {"diverged_clients", diverged(result)},
                      {"silence", result.silence.empty() ? ResultJson(nullptr) : ResultJson(result.silence)},
                      {"gathered_by", result.gathered_by},

@@ -50,8 +50,7 @@ void StepDispatcher::open_sample(const SampleHeader& header) {
 void StepDispatcher::hand_over() {
   control_.client_pool.outstanding.fetch_add(count_);
   count_ = 0;
-  std::sort(touched_.begin(),
-            touched_.end());  // neighbours often have neighbouring numbers: they find each other's data
+  std::ranges::sort(touched_);  // neighbours often have neighbouring numbers: they find each other's data
   for (std::uint32_t client : touched_) {
     control_.client_pool.clients[client]->add(*staged_[client].first);
     staged_[client] = {};

@@ -62,10 +62,6 @@ std::vector<Graph> graphs_of_edges(const config::Topology& topology, std::size_t
   return graphs;
 }
 
-GraphChange to_change(const config::Topology& topology) {
-  return {topology.change, topology.activation, static_cast<std::size_t>(topology.graphs)};
-}
-
 // Of the clients that are near each other at each change; after the end of the run the first one would come again.
 std::vector<Graph> graphs_of_wanderers(const Experiment& experiment) {
   const config::Topology& topology = experiment.topology;
@@ -105,7 +101,8 @@ std::vector<Graph> make_graphs(const Experiment& experiment) {
   const config::Topology& topology = experiment.topology;
   if (topology.kind == config::TopologyKind::edges) return graphs_of_edges(topology, clients);
   if (follows_wanderers(topology)) return graphs_of_wanderers(experiment);
-  return make_changing(to_options(experiment), to_change(topology), clients, static_cast<std::uint64_t>(experiment.seed));
+  const GraphChange change{topology.change, topology.activation, static_cast<std::size_t>(topology.graphs)};
+  return make_changing(to_options(experiment), change, clients, static_cast<std::uint64_t>(experiment.seed));
 }
 
 Graph make_graph(const Experiment& experiment) { return whole_of(make_graphs(experiment)); }
