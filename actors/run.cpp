@@ -105,8 +105,7 @@ RunResult perform_timing(Preparation& parts, const Experiment& experiment, const
   Checkpointer::judge(experiment, options, task);  // before the record of the earlier life is written anew
   const auto recorder = make_recorder(options, clients);
   VirtualRun virtual_run(task, options, timing.views(options.checks));
-  const Credit credit = Credit::automatic(clients, task.dimension() * task.scalar_bytes(), experiment.limits.outstanding_steps,
-                                          experiment.limits.payload_bytes);
+  const Credit credit = Credit::automatic(clients, task.dimension() * task.scalar_bytes(), experiment.limits);
   virtual_run.control().stops_on_nan = experiment.metrics.stop_on_nan;
   if (parts.stop_rule.is_there()) virtual_run.control().stop_rule = &parts.stop_rule;
   virtual_run.control().may_end_at_samples = experiment.metrics.stop_on_nan || options.stop_when || parts.stop_rule.is_there();
@@ -158,10 +157,7 @@ std::string sentence_about(const Scripted& script, std::size_t whole) {
 Fingerprint shared_run(const Experiment& experiment, const RunOptions& options) {
   Fingerprint own = fingerprint_of(experiment, options.data_dir);
   if (!options.checks) return own;
-  const std::string checked = own.sum + " checked";
-  Sha256 sum;
-  sum.add(std::as_bytes(std::span{checked}));
-  own.sum = sum.hex();
+  own.sum = sha256_of(own.sum + " checked");
   if (own.parts.size() == most_fingerprint_parts) own.parts.clear();
   if (!own.parts.empty()) own.parts.push_back({"checks", "true"});
   return own;
@@ -213,9 +209,7 @@ RunResult replay(const Experiment& given, const std::vector<std::filesystem::pat
   }
   const std::string lacking = sentence_about(script->lacking(), experiment);
   if (!without.empty()) script->leave_out(without);
-  virtual_run.perform(*script, dispatcher,
-                      Credit::automatic(clients, task->dimension() * task->scalar_bytes(), experiment.limits.outstanding_steps,
-                                        experiment.limits.payload_bytes));
+  virtual_run.perform(*script, dispatcher, Credit::automatic(clients, task->dimension() * task->scalar_bytes(), experiment.limits));
   if (const auto failure = virtual_run.client_pool().failure()) throw RunFailed(to_string(*failure));
   if (!script->fault().empty()) throw RunFailed(records.front().string() + ": " + script->fault() + lacking);
   RunResult result;

@@ -27,6 +27,12 @@ std::string Sha256::hex() {
   return fmt::format("{:02x}", fmt::join(hash, ""));
 }
 
+std::string sha256_of(std::string_view text) {
+  Sha256 sum;
+  sum.add(std::as_bytes(std::span{text}));
+  return sum.hex();
+}
+
 std::string timeline_digest(const std::vector<StepHash>& hashes) {
   Sha256 sum;
   for (const StepHash& hash : hashes) {

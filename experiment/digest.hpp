@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/hash.hpp"
@@ -26,6 +27,9 @@ class Sha256 {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Of one text.
+std::string sha256_of(std::string_view text);
 
 std::string timeline_digest(const std::vector<StepHash>& hashes);
 

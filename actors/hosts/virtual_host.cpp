@@ -170,8 +170,7 @@ class VirtualHost {
   }
 
   void perform_steps() {
-    const Credit credit = Credit::automatic(owners_.size(), result().dimension * result().scalar_bytes,
-                                            experiment_.limits.outstanding_steps, experiment_.limits.payload_bytes);
+    const Credit credit = Credit::automatic(owners_.size(), result().dimension * result().scalar_bytes, experiment_.limits);
     constexpr std::int64_t least_steps = 256;
     const HostProgress::Lead lead{
         static_cast<std::uint64_t>(std::max(2 * credit.outstanding_steps, least_steps)),

@@ -4,14 +4,15 @@
 
 namespace rubato {
 
-Credit Credit::automatic(std::size_t clients, std::size_t model_bytes, std::int64_t outstanding_steps, std::int64_t payload_bytes) {
+Credit Credit::automatic(std::size_t clients, std::size_t model_bytes, const config::Limits& limits) {
   Credit credit;
   credit.bytes_per_payload = static_cast<std::int64_t>(std::max<std::size_t>(model_bytes, 1));
   // Many steps a visit while clients are few enough for the caches; a bound on their memory when they are very many.
   const std::int64_t most = clients > (1u << 18) ? 1 << 18 : 1 << 20;
-  credit.outstanding_steps =
-      outstanding_steps > 0 ? outstanding_steps : std::clamp<std::int64_t>(16 * static_cast<std::int64_t>(clients), 512, most);
-  credit.payload_bytes = payload_bytes > 0 ? payload_bytes : std::int64_t{1} << 28;
+  credit.outstanding_steps = limits.outstanding_steps > 0
+                                 ? limits.outstanding_steps
+                                 : std::clamp<std::int64_t>(16 * static_cast<std::int64_t>(clients), 512, most);
+  credit.payload_bytes = limits.payload_bytes > 0 ? limits.payload_bytes : std::int64_t{1} << 28;
   credit.slice = static_cast<std::uint64_t>(std::max<std::int64_t>(credit.outstanding_steps / 2, 1));
   return credit;
 }

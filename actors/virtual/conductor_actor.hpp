@@ -17,7 +17,7 @@ struct Credit {
   std::uint64_t slice = 0;  ///< steps between two hand-overs
 
   /// Generous enough to keep all threads busy, small enough to stay in the caches. 0 asks for the automatic value.
-  static Credit automatic(std::size_t clients, std::size_t model_bytes, std::int64_t outstanding_steps, std::int64_t payload_bytes);
+  static Credit automatic(std::size_t clients, std::size_t model_bytes, const config::Limits& limits);
 };
 
 /// What the conductor waits for and what waits for it: the other hosts of a run. On the conductor's thread.

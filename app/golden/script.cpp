@@ -216,7 +216,7 @@ struct Scene {
       : clients{views.clients()}, task{numbers, clients}, run{task, options, views, &table} {}
 
   void perform(StepSource& source) {
-    run.perform(source, dispatcher, Credit::automatic(clients, task.dimension() * sizeof(double), 0, 0));
+    run.perform(source, dispatcher, Credit::automatic(clients, task.dimension() * sizeof(double), {}));
     if (const auto failure = run.client_pool().failure()) throw std::runtime_error(to_string(*failure));
   }
 

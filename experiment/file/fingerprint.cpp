@@ -22,9 +22,7 @@ namespace {
 std::string content_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(file), {}};
-  Sha256 sum;
-  sum.add(std::as_bytes(std::span{content}));
-  return "/" + sum.hex();
+  return "/" + sha256_of(content);
 }
 
 // Data may be large, and lie elsewhere on each machine.
@@ -100,12 +98,6 @@ config::Table common_tree(const config::Experiment& experiment, DataText data_te
   return root;
 }
 
-std::string sum_of(const std::string& text) {
-  Sha256 sum;
-  sum.add(std::as_bytes(std::span{text}));
-  return sum.hex();
-}
-
 }  // namespace
 
 Fingerprint fingerprint_of(const config::Experiment& experiment, const std::filesystem::path& data_dir) {
@@ -123,12 +115,12 @@ Fingerprint fingerprint_of(const config::Experiment& experiment, const std::file
     return std::max(part.name.size(), part.value.size()) > longest_fingerprint_part;
   };
   if (all.parts.size() > most_fingerprint_parts || std::ranges::any_of(all.parts, is_long)) all.parts.clear();
-  all.sum = sum_of(text);
+  all.sum = sha256_of(text);
   return all;
 }
 
 std::string fingerprint(const config::Experiment& experiment) {
-  return sum_of(config::to_document(common_tree(experiment, name_and_size_of)));
+  return sha256_of(config::to_document(common_tree(experiment, name_and_size_of)));
 }
 
 }  // namespace rubato

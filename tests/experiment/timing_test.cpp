@@ -64,7 +64,7 @@ TEST_CASE("what the timing throws ends the run with the time and the reason") {
   VirtualRun play(*task, options, views);
   StepDispatcher dispatcher(play.control(), nullptr);
   BreaksDown broken(dispatcher);
-  play.perform(broken, dispatcher, Credit::automatic(8, 64, 0, 0));
+  play.perform(broken, dispatcher, Credit::automatic(8, 64, {}));
   REQUIRE(play.client_pool().failure());
   CHECK(to_string(*play.client_pool().failure()) == "the timing failed at 2.000000 s: no room");
 }
