@@ -49,7 +49,7 @@ bool Faults::has(std::string_view key) const {
 }
 
 void Faults::throw_if_any() const {
-  if (none()) return;
+  if (faults_.empty()) return;
   std::vector<Fault> sorted = faults_;
   const auto rank = [](const Fault& fault) { return static_cast<unsigned>(fault.line) - 1; };  // no line: the largest
   std::ranges::stable_sort(sorted, {}, rank);

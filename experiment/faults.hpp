@@ -44,7 +44,6 @@ class Faults {
   /// A fault of this key, of a part of it or of a table around it. What was added beyond `most_kept` is only counted and not
   /// found here.
   bool has(std::string_view key) const;
-  bool none() const { return faults_.empty(); }
   /// Further faults are only counted: no need to word them.
   bool is_full() const { return faults_.size() == most_kept; }
   const std::vector<Fault>& all() const { return faults_; }

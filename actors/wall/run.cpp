@@ -30,10 +30,9 @@ using config::Experiment;
 void sample_last(const std::vector<FinalClient>& last, const Preparation& parts, Time end, WallHost& host) {
   const Task& task = *parts.task;
   const auto& drawn = parts.timing->conductor.measured;
-  const auto is_measured = [&](ClientId client) { return !drawn || std::ranges::binary_search(*drawn, client); };
   std::vector<ClientId> here;
   for (const FinalClient& client : last)
-    if (client.is_here && is_measured(client.client)) here.push_back(client.client);
+    if (client.is_here && (!drawn || std::ranges::binary_search(*drawn, client.client))) here.push_back(client.client);
   if (here.empty()) return;
   SampleGatherer gatherer(task.evaluation());
   const SampleHeader header = host.open_sample(std::move(here), last.size(), end);
@@ -41,13 +40,10 @@ void sample_last(const std::vector<FinalClient>& last, const Preparation& parts,
   for (const FinalClient& client : last) host.measured(client.client, header.number, client.counts);
   const auto memory = host.client_pool().lend();
   for (const FinalClient& client : last) {
-    if (!client.is_here || !is_measured(client.client)) {
-      if (const auto sample = gatherer.add(header.number, client.client, {.traffic = client.snapshot.traffic}, {}, *memory))
-        host.close_sample(*sample);
-      continue;
-    }
-    Scores scores = task.evaluation().scores(client.client, client.snapshot.model, *memory);
-    if (const auto sample = gatherer.add(header.number, client.client, client.snapshot, std::move(scores), *memory))
+    const bool is_measured = std::ranges::binary_search(*header.measured, client.client);
+    Snapshot snapshot = is_measured ? client.snapshot : Snapshot{.traffic = client.snapshot.traffic};
+    Scores scores = is_measured ? task.evaluation().scores(client.client, snapshot.model, *memory) : Scores{};
+    if (const auto sample = gatherer.add(header.number, client.client, std::move(snapshot), std::move(scores), *memory))
       host.close_sample(*sample);
   }
 }

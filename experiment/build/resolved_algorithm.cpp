@@ -33,8 +33,6 @@ std::vector<double> draco_weights(const config::Algorithm& algorithm, const Grap
 // In the order of Weights.
 constexpr std::string_view usual_rules = "|draco_row|uniform_row|uniform_col|metropolis|averaging";
 
-std::string_view usual_rule(Weights weights) { return word_at(usual_rules, static_cast<std::size_t>(weights)); }
-
 // What is wrong with the sums of a matrix that must be of this kind; empty if nothing is.
 std::string sum_fault(const MixingMatrix& matrix, Weights weights) {
   const bool is_doubly = weights == Weights::doubly;
@@ -51,7 +49,8 @@ MixingMatrix make_weights(config::MixingKind kind, const DenseMatrix& given, std
                           const char* key, const Graph& graph) {
   MixingOptions options;
   options.tau = tau;
-  options.kind = std::string(kind == config::MixingKind::auto_ ? usual_rule(weights) : word_of(kind));
+  const bool is_open = kind == config::MixingKind::auto_;
+  options.kind = std::string(is_open ? word_at(usual_rules, static_cast<std::size_t>(weights)) : word_of(kind));
   options.weights = given;
   MixingMatrix matrix = [&] {
     try {

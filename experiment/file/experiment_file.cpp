@@ -205,10 +205,8 @@ Draft drafted(const Experiment& experiment, std::span<const std::string_view> of
   for (const Entry& entry : all.find("algorithm")->as<Table>()->entries)  // an option is there because it was set
     if (judged.algorithm.options.has(entry.name) && !algorithm.find(entry.name)) algorithm.entries.push_back(entry);
   judge(draft, std::filesystem::current_path());
-  draft.faults.drop_if([&](const Fault& fault) {
-    const bool is_of_transport =
-        fault.key.starts_with("roster[") && (fault.key.ends_with("].address") || fault.key.ends_with("].bind"));
-    return is_of_transport;
+  draft.faults.drop_if([](const Fault& fault) {  // of transports
+    return fault.key.starts_with("roster[") && (fault.key.ends_with("].address") || fault.key.ends_with("].bind"));
   });
   forgive(draft, own);
   if (is_own("algorithm")) draft.experiment.algorithm = experiment.algorithm;
