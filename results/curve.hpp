@@ -1,4 +1,4 @@
-// The course of one run as a curve, and what several curves say together: their band, and when each reaches what.
+// The course of one run as a curve, and what several curves say together: how far apart they are, and when each reaches what.
 #pragma once
 
 #include <cstddef>
@@ -38,14 +38,5 @@ struct Spread {
   double deviation = 0;
 };
 Spread spread_of(std::span<const double> values);
-
-/// Mean and deviation over curves at `points` places, equally far apart where all curves are known; fewer where that
-/// is a single place. Empty curves do not count.
-struct Band {
-  std::vector<double> at;
-  std::vector<double> mean;
-  std::vector<double> deviation;
-};
-Band band_of(std::span<const Curve> curves, const SampleColumn& axis, const SampleColumn& measure, std::size_t points);
 
 }  // namespace rubato

@@ -69,17 +69,17 @@ TEST_CASE("between samples a curve is straight, and of several samples at one pl
   CHECK(at("seconds", 9) == 0.8);
 }
 
-TEST_CASE("a band is mean and deviation at places that all curves know") {
-  const std::vector<Curve> curves{{point(0, 0, 0.0), point(4, 1, 0.4)}, {point(1, 0, 0.3), point(3, 1, 0.5)}, {}};
-  const Band band = band_of(curves, curve_column("seconds"), curve_column("accuracy"), 3);
-  CHECK(band.at == std::vector<double>{1, 2, 3});
+TEST_CASE("several curves have a mean and a deviation at a place that all of them know") {
+  const std::vector<Curve> curves{{point(0, 0, 0.0), point(4, 1, 0.4)}, {point(1, 0, 0.3), point(3, 1, 0.5)}};
   // At 1: 0.1 and 0.3; at 2: 0.2 and 0.4; at 3: 0.3 and 0.5.
   for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(band.mean[i] == doctest::Approx(0.2 + 0.1 * static_cast<double>(i)));
-    CHECK(band.deviation[i] == doctest::Approx(0.1 * std::sqrt(2.0)));
+    std::vector<double> values;
+    for (const Curve& curve : curves)
+      values.push_back(value_at(curve, curve_column("seconds"), 1 + static_cast<double>(i), curve_column("accuracy")));
+    const Spread spread = spread_of(values);
+    CHECK(spread.mean == doctest::Approx(0.2 + 0.1 * static_cast<double>(i)));
+    CHECK(spread.deviation == doctest::Approx(0.1 * std::sqrt(2.0)));
   }
-  CHECK(band_of(curves, curve_column("delay"), curve_column("accuracy"), 3).at == std::vector<double>{0});
-  CHECK(band_of({}, curve_column("seconds"), curve_column("accuracy"), 3).at.empty());
 }
 
 TEST_CASE("a grid has every value with every other, and commas inside a value separate nothing") {
