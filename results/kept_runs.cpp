@@ -141,6 +141,10 @@ std::optional<KeptResult> KeptRuns::find(std::size_t setting, std::int64_t seed)
   const auto text = read_whole(file(setting, seed));
   if (!text) return std::nullopt;
   const ResultJson json = ResultJson::parse(*text);
+  const auto name = json.at("setting").get<std::string>();
+  if (name != plan_.settings[setting].label || json.at("seed") != seed)
+    throw std::invalid_argument(fmt::format("{}: is of another run, {}, seed {}; remove it, and run its shard again",
+                                            file(setting, seed).string(), name, json.at("seed").dump()));
   KeptResult result{.failure = json.at("failure").get<std::string>(), .refusal = json.at("refusal").get<std::string>()};
   if (!json.at("run").is_null()) result.run = run_from(json.at("run"));
   return result;
@@ -149,8 +153,11 @@ std::optional<KeptResult> KeptRuns::find(std::size_t setting, std::int64_t seed)
 }
 
 void KeptRuns::keep(std::size_t setting, std::int64_t seed, const KeptResult& result) const {
-  const ResultJson json = {
-      {"failure", result.failure}, {"refusal", result.refusal}, {"run", result.run ? json_of(*result.run) : ResultJson(nullptr)}};
+  const ResultJson json = {{"setting", plan_.settings[setting].label},
+                           {"seed", seed},
+                           {"failure", result.failure},
+                           {"refusal", result.refusal},
+                           {"run", result.run ? json_of(*result.run) : ResultJson(nullptr)}};
   write_whole(file(setting, seed), json.dump(-1, ' ', false, ResultJson::error_handler_t::replace) + "\n", Durability::of_disk);
 }
 

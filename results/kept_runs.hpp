@@ -30,7 +30,8 @@ class KeptRuns {
   explicit KeptRuns(std::filesystem::path folder);
 
   const ComparisonPlan& plan() const { return plan_; }
-  /// Nothing where the run has not come to its end, or its file cannot be read.
+  /// Nothing where the run has not come to its end, or its file cannot be read. Throws std::invalid_argument where the file is of
+  /// another run.
   std::optional<KeptResult> find(std::size_t setting, std::int64_t seed) const;
   /// Throws RunFailed where the disk does not take it.
   void keep(std::size_t setting, std::int64_t seed, const KeptResult& result) const;
