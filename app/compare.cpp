@@ -42,6 +42,35 @@ bool holds_files(const fs::path& folder) {
   return std::ranges::any_of(entries, [](const fs::directory_entry& entry) { return entry.path().extension() != ".partial"; });
 }
 
+// The keys of the folder's table, each a pointer to a value that has no parts; nothing where there is none, or it is damaged.
+ResultJson table_in(const fs::path& folder) {
+  return ResultJson::parse(read_whole(folder / mark).value_or(""), nullptr, false).flatten();
+}
+
+bool was_stopped(const ResultJson& table) { return table.contains("/stopped_early") && table["/stopped_early"] == true; }
+
+// False of a comparison that was stopped before a run had come to its end.
+bool has_results(const fs::path& folder) {
+  if (KeptRuns::is_there(folder)) return true;
+  if (!fs::exists(folder / mark)) return false;
+  const ResultJson table = table_in(folder);
+  const auto is_of_run = [](const auto& item) { return item.key().find("/runs/0/") != std::string::npos; };
+  return !was_stopped(table) || std::ranges::any_of(table.items().begin(), table.items().end(), is_of_run);
+}
+
+enum class Kind { of_one_process, of_shares };
+
+// Throws where runs of shares and a comparison of one process would come into one folder.
+void refuse_mixture(const fs::path& folder, Kind kind) {
+  const auto refuse = [&](const char* why) { throw std::invalid_argument("--out " + folder.string() + ": " + why); };
+  const bool is_whole = is_comparison(folder), has_shares = KeptRuns::is_there(folder);
+  if (kind == Kind::of_shares && is_whole && !has_shares)
+    refuse("holds a comparison that was made without --shard; choose another folder");
+  if (kind == Kind::of_shares || !has_shares) return;
+  if (!fs::exists(folder / mark) || was_stopped(table_in(folder)))
+    refuse("holds shards that are not through and merged; choose another folder, or remove this one");
+}
+
 // Said before anything runs. Nothing is written into a folder that holds something else.
 void prepare(const fs::path& folder) {
   const auto refuse = [&](const std::string& why) { throw std::invalid_argument("--out " + folder.string() + ": " + why); };
@@ -51,18 +80,23 @@ void prepare(const fs::path& folder) {
   // In this order: a share that begins beside this one writes its plan before its runs.
   if (holds_files(folder) && !is_comparison(folder) && !KeptRuns::is_there(folder))
     refuse("holds something that is not a comparison of Rubato; choose another folder");
-  if (const fs::path previous = previous_of(folder); holds_files(previous) && !is_comparison(previous))
+  if (const fs::path previous = previous_of(folder);
+      fs::exists(previous, error) && (!fs::is_directory(previous) || (holds_files(previous) && !is_comparison(previous))))
     refuse(previous.string() + ", where an earlier comparison would go, holds something else; choose another folder");
   const fs::path probe = folder / fmt::format("table.csv.{}.partial", getpid());
   if (!std::ofstream(probe)) refuse(std::string("cannot write there: ") + std::strerror(errno));
   fs::remove(probe, error);
 }
 
-// Before the first file of another comparison is written, the one that is there goes beside it. Shares of one comparison stay
-// together.
+// Before the first file of another comparison is written, the one that is there goes beside it; one without results does not take
+// the place of another there.
 void make_room(const fs::path& folder) {
-  if (folder.empty() || !is_comparison(folder) || KeptRuns::is_there(folder)) return;
+  if (folder.empty() || !(is_comparison(folder) || KeptRuns::is_there(folder))) return;
   const fs::path previous = previous_of(folder);
+  if (!has_results(folder) && holds_files(previous)) {
+    fs::remove(folder / tuning_file);
+    return;
+  }
   fs::remove_all(previous);
   fs::create_directories(previous);
   const fs::directory_iterator entries(folder);
@@ -170,6 +204,13 @@ int show_all(const Comparison& comparison, const CompareArguments& arguments, co
   return code;
 }
 
+// A comparison that was stopped without a result leaves the one that the folder has.
+bool leaves_folder(bool was_stopped, std::size_t runs, const fs::path& folder) {
+  return was_stopped && runs == 0 && !folder.empty() && is_comparison(folder);
+}
+
+void say_left(const fs::path& folder) { std::cerr << "rubato: nothing is written, " << folder.string() << " stays as it was\n"; }
+
 std::size_t runs_of(const Comparison& comparison) {
   std::size_t count = 0;
   for (const ComparedOutcome& outcome : comparison.outcomes) count += outcome.runs.size();
@@ -180,8 +221,12 @@ std::size_t runs_of(const Comparison& comparison) {
 bool tune(const CompareArguments& arguments, StatusLine& line, ComparisonPlan& plan) {
   Tuned tuned = rubato::tune(plan, {arguments.halving, arguments.tuning_seeds}, options_for(arguments, line));
   line.finish();
-  make_room(arguments.out);
-  if (!arguments.out.empty()) write_whole(arguments.out / tuning_file, tuning_csv(tuned.lines));
+  if (leaves_folder(tuned.was_stopped, 0, arguments.out)) {
+    say_left(arguments.out);
+  } else if (!arguments.out.empty()) {
+    make_room(arguments.out);
+    write_whole(arguments.out / tuning_file, tuning_csv(tuned.lines));
+  }
   if (tuned.was_stopped) return false;
   plan = std::move(tuned.plan);
   for (const ComparedSetting& setting : plan.settings)
@@ -190,6 +235,7 @@ bool tune(const CompareArguments& arguments, StatusLine& line, ComparisonPlan& p
 }
 
 int run_share(const CompareArguments& arguments, const ComparisonPlan& plan) {
+  refuse_mixture(arguments.out, Kind::of_shares);
   const KeptRuns kept(arguments.out, plan);
   StatusLine line(arguments.quiet, arguments.colour);
   ServingComparison serving(arguments.serve, plan, arguments.origin, arguments.out);
@@ -230,19 +276,31 @@ int compare(const CompareArguments& arguments) {
   axis_of(arguments.axis), parse_targets(arguments.targets);  // refused before anything runs
   if (!arguments.merge.empty()) return merge(arguments);
   if (arguments.files.empty()) throw std::invalid_argument("FILE is required, or --merge DIR");
+  if (!arguments.shard.empty()) {
+    parse_share(arguments.shard);
+    if (!arguments.targets.empty() || arguments.axis != CompareArguments{}.axis)
+      throw std::invalid_argument(
+          "--shard: the table is made when all shards are through: give --target and --axis to rubato "
+          "compare --merge " +
+          arguments.out.string());
+  }
   ComparisonPlan plan = plan_for(arguments);
   for (const std::string& note : plan.notes) std::cerr << "note: " << note << "\n";
   if (!arguments.out.empty()) prepare(arguments.out);
   if (!arguments.shard.empty()) return run_share(arguments, plan);
+  if (!arguments.out.empty()) refuse_mixture(arguments.out, Kind::of_one_process);
   StatusLine line(arguments.quiet, arguments.colour);
   if (arguments.halving > 0 && !tune(arguments, line, plan)) return stopped;
   ServingComparison serving(arguments.serve, plan, arguments.origin, arguments.out);
   Comparison comparison = rubato::compare(plan, options_for(arguments, line, &serving));
   comparison.origin = arguments.origin;
   line.finish();
-  if (arguments.halving == 0) make_room(arguments.out);  // else tune() has
-  const int code = show_all(comparison, arguments, arguments.out);
-  serving.finish(code, arguments.out);
+  const bool stays = leaves_folder(comparison.was_stopped, runs_of(comparison), arguments.out);
+  if (stays) say_left(arguments.out);
+  if (!stays && arguments.halving == 0) make_room(arguments.out);  // else tune() has
+  const fs::path out = stays ? fs::path() : arguments.out;
+  const int code = show_all(comparison, arguments, out);
+  serving.finish(code, out);
   return code;
 }
 
@@ -259,14 +317,17 @@ ComparedTexts compare_files(const CompareFiles& request) {
       request.bring ? std::vector<std::string_view>{"data", "model"} : std::vector<std::string_view>{};
   const ComparisonPlan plan = app::plan_for(arguments, own);
   if (request.on_note) std::ranges::for_each(plan.notes, request.on_note);
-  if (!request.out.empty()) app::prepare(request.out);
+  if (!request.out.empty()) app::prepare(request.out), app::refuse_mixture(request.out, app::Kind::of_one_process);
   ComparisonOptions options;
   options.threads = request.threads, options.data_dir = request.data_dir, options.stop = request.stop;
   options.on_note = request.on_note, options.bring = request.bring;
   if (request.on_progress)
     options.on_progress = [&](const ComparisonProgress& progress) { request.on_progress(progress.share, progress.wall_seconds); };
   const Comparison comparison = compare(plan, options);
-  if (!request.out.empty()) app::write_all(request.out, comparison, targets, axis);
+  if (!request.out.empty() && !app::leaves_folder(comparison.was_stopped, app::runs_of(comparison), request.out)) {
+    app::make_room(request.out);
+    app::write_all(request.out, comparison, targets, axis);
+  }
   ComparedTexts texts{table_text(comparison, targets, axis),
                       table_csv(comparison, targets),
                       table_json(comparison, targets, axis),

@@ -228,7 +228,6 @@ TEST_CASE("the folder of shards takes runs of one comparison only, and merging t
   REQUIRE(shard({"--shard", "1/1", "--seeds", "2"}).code == 0);
   CHECK(contains(shard({"--shard", "1/1", "--seeds", "3"}).err, "another number of seeds"));
   CHECK(contains(shard({"--shard", "1/1", "--seeds", "2", "--set", "until=9.5"}).err, "another file, --grid or --set"));
-  CHECK(contains(shard({"--seeds", "2", "--shard", "3/2"}).err, "must be I/N"));
   const Ended nothing = run_rubato({"compare", "--merge", home / "elsewhere"});
   CHECK(nothing.code == 2);
   CHECK(contains(nothing.err, "has no plan.json"));
@@ -261,4 +260,107 @@ TEST_CASE("a comparison to a folder that has one keeps that one beside it, and n
   CHECK(refused.code == 2);
   CHECK(contains(refused.err, "other.previous, where an earlier comparison would go, holds something else"));
   CHECK(text_of(home / "other.previous/note.txt") == "mine");
+}
+
+TEST_CASE("a share that is none, and a target that only merging knows, are refused before a file is written") {
+  const Folder home;
+  const std::string file = small_experiment(home);
+  for (const char* none : {"0/2", "3/2", "1/0", "1", "-1/2"}) {
+    const Ended ended = run_rubato({"compare", file, "--out", home / "shared", "--shard=" + std::string(none)});
+    CHECK(ended.code == 2);
+    CHECK_MESSAGE(contains(ended.err, "must be I/N"), ended.err);
+  }
+  for (const Arguments& ours : {Arguments{"--target", "0.5"}, {"--axis", "bits"}}) {
+    Arguments arguments{"compare", file, "--out", home / "shared", "--shard", "1/2"};
+    arguments.insert(arguments.end(), ours.begin(), ours.end());
+    const Ended ended = run_rubato(arguments);
+    CHECK(ended.code == 2);
+    CHECK(contains(ended.err, "give --target and --axis to rubato compare --merge "));
+  }
+  CHECK_FALSE(fs::exists(home / "shared"));
+}
+
+TEST_CASE("shards and a comparison without them do not come into one folder, and merged ones are kept beside it") {
+  const Folder home;
+  const std::string file = small_experiment(home);
+  const auto compare = [&](const char* out, const Arguments& more) {
+    Arguments arguments{"compare", file, "--quiet", "--seeds", "2", "--out", home / out};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_rubato(arguments);
+  };
+  REQUIRE(compare("whole", {}).code == 0);
+  CHECK(contains(compare("whole", {"--shard", "1/1"}).err, "holds a comparison that was made without --shard"));
+  CHECK_FALSE(fs::exists(home / "whole/plan.json"));
+  REQUIRE(compare("shared", {"--shard", "1/2"}).code == 0);
+  const char* const not_merged = "holds shards that are not through and merged";
+  CHECK(contains(compare("shared", {}).err, not_merged));
+  REQUIRE(run_rubato({"compare", "--merge", home / "shared"}).code == 1);  // one of two
+  CHECK(contains(compare("shared", {}).err, not_merged));
+  REQUIRE(compare("shared", {"--shard", "2/2"}).code == 0);
+  REQUIRE(run_rubato({"compare", "--merge", home / "shared"}).code == 0);
+  const std::string table = text_of(home / "shared/table.json");
+  REQUIRE(compare("shared", {"--set", "algorithm.eta=0.2"}).code == 0);
+  CHECK(text_of(home / "shared.previous/table.json") == table);
+  CHECK(fs::exists(home / "shared.previous/plan.json"));
+  CHECK(run_rubato({"compare", "--merge", home / "shared"}).code == 2);
+  CHECK(run_rubato({"compare", "--merge", home / "shared.previous"}).code == 0);
+}
+
+TEST_CASE("a kept run that lies in the place of another is refused by name") {
+  const Folder home;
+  REQUIRE(run_rubato({"compare", small_experiment(home), "--quiet", "--seeds", "2", "--grid", "algorithm.eta=0.05,0.1", "--out",
+                      home / "shared", "--shard", "1/1"})
+              .code == 0);
+  const auto file = [&](const char* name) { return home / "shared/runs" / (name + std::string("-seed-1.json")); };
+  const std::string own = text_of(file("1"));
+  write_text(file("1"), text_of(file("2")));
+  const Ended merged = run_rubato({"compare", "--merge", home / "shared"});
+  CHECK(merged.code == 2);
+  CHECK(contains(merged.err, "1-seed-1.json: is of another run, small algorithm.eta=0.1, seed 1; remove it"));
+  CHECK_FALSE(fs::exists(home / "shared/table.json"));
+  write_text(file("1"), own);
+  CHECK(run_rubato({"compare", "--merge", home / "shared"}).code == 0);
+}
+
+TEST_CASE("comparisons that are stopped without a result leave the one that is there, and the one before") {
+  const Folder home;
+  const std::string file = small_experiment(home);
+  const auto whole = [&](const char* seeds) {
+    REQUIRE(run_rubato({"compare", file, "--quiet", "--seeds", seeds, "--out", home / "both"}).code == 0);
+    return text_of(home / "both/table.json");
+  };
+  const auto stop = [&](const char* out, const Arguments& more) {
+    Arguments arguments{"compare", file, "--quiet", "--set", "until=1e7", "--out", home / out};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    Command command(arguments);
+    REQUIRE(becomes_true([&] { return command.catches(SIGINT); }));
+    command.send(SIGINT);
+    const Ended ended = command.wait();
+    CHECK(ended.code == 130);
+    return ended.err;
+  };
+  const Arguments tuned{"--grid", "algorithm.eta=0.05,0.1", "--halving", "2", "--tuning-seeds", "1"};
+  const std::string first = whole("1"), second = whole("2");
+  for (int round = 0; round < 2; ++round) {
+    CHECK(contains(stop("both", {}), "both stays as it was"));
+    CHECK(contains(stop("both", tuned), "both stays as it was"));
+  }
+  CHECK(text_of(home / "both/table.json") == second);
+  CHECK(text_of(home / "both.previous/table.json") == first);
+  // One that has tuned alone does not push out the one before.
+  fs::remove_all(home / "both");
+  stop("both", tuned);
+  CHECK(fs::exists(home / "both/tuning.csv"));
+  whole("2");
+  CHECK(text_of(home / "both.previous/table.json") == first);
+  CHECK_FALSE(fs::exists(home / "both/tuning.csv"));
+}
+
+TEST_CASE("a file in the place where an earlier comparison would go is left alone") {
+  const Folder home;
+  write_text(home / "both.previous", "mine");
+  const Ended refused = run_rubato({"compare", small_experiment(home), "--seeds", "1", "--out", home / "both"});
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err, "where an earlier comparison would go, holds something else"));
+  CHECK(text_of(home / "both.previous") == "mine");
 }
