@@ -171,22 +171,41 @@ void check_comparison(const fs::path& folder, CheckFaults& faults) {
   }
 }
 
-}  // namespace
-
-int check(const std::vector<fs::path>& folders, const fs::path& data) {
-  std::size_t broken = 0;
-  for (const fs::path& folder : folders) {
-    CheckFaults faults;
-    web::require_ended_run(folder);
-    if (fs::exists(folder / "table.json") || fs::exists(folder / "table.csv"))
+// What cannot be read ends the checks of this folder, and is a fault.
+void check_folder(const fs::path& folder, const fs::path& data, CheckFaults& faults) {
+  const bool is_comparison = fs::exists(folder / "table.json") || fs::exists(folder / "table.csv");
+  if (!is_comparison && !fs::exists(folder / "summary.json") && !fs::exists(folder / "experiment.toml"))
+    throw std::invalid_argument(folder.string() + " is the folder neither of a run nor of a comparison");
+  try {
+    if (is_comparison)
       check_comparison(folder, faults);
     else
       check_run(folder, data, faults);
-    for (const std::string& sentence : faults.sentences()) std::cout << folder.string() << ": " << sentence << "\n";
-    if (faults.sentences().empty()) std::cout << folder.string() << ": " << faults.checks() << " checks hold\n";
-    broken += faults.sentences().size();
+  } catch (const NoData&) {
+    throw;
+  } catch (const ResultJson::exception&) {
+    faults.require(false, is_comparison ? "table.json" : "summary.json", " is damaged: it is not what Rubato writes there");
+  } catch (const std::exception& fault) {
+    faults.require(false, fault.what());
   }
-  return broken == 0 ? ok : failed;
+}
+
+}  // namespace
+
+int check(const std::vector<fs::path>& folders, const fs::path& data) {
+  bool is_faulted = false, is_unknown = false;
+  for (const fs::path& folder : folders) try {
+      CheckFaults faults;
+      web::require_ended_run(folder);
+      check_folder(folder, data, faults);
+      for (const std::string& sentence : faults.sentences()) std::cout << folder.string() << ": " << sentence << "\n";
+      if (faults.sentences().empty()) std::cout << folder.string() << ": " << faults.checks() << " checks hold\n";
+      is_faulted = is_faulted || !faults.sentences().empty();
+    } catch (const std::invalid_argument& fault) {  // no folder of a run that has ended, or no data
+      std::cerr << "rubato: " << fault.what() << "\n";
+      is_unknown = true;
+    }
+  return is_faulted ? failed : is_unknown ? bad_input : ok;
 }
 
 }  // namespace rubato::app

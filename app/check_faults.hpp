@@ -27,8 +27,9 @@ class CheckFaults {
     sentences_.push_back(text.str());
   }
   void same(const std::string& what, double one, double other, double tolerance = rounding) {
-    const bool holds = (std::isnan(one) && std::isnan(other)) || one == other ||
-                       std::abs(one - other) <= tolerance * std::max({1.0, std::abs(one), std::abs(other)});
+    const bool are_near = std::isfinite(one) && std::isfinite(other) &&  // infinity is within an infinite tolerance
+                          std::abs(one - other) <= tolerance * std::max({1.0, std::abs(one), std::abs(other)});
+    const bool holds = (std::isnan(one) && std::isnan(other)) || one == other || are_near;
     require(holds, what, ": ", one, " and ", other);
   }
   std::size_t checks() const { return checks_; }

@@ -64,11 +64,14 @@ class RunCheck {
     check_summary();
     check_rows();
     if (metrics_.rows() > 0) check_last_row();
-    if (fs::exists(folder_ / "samples.npz") && !is_of_hosts_) check_samples();
+    if (fs::exists(folder_ / "samples.npz")) check_samples();
     check_clients();
     check_outcomes();
     check_exchanges();
-    if (fs::exists(folder_ / "links.csv") && has_all_records_) check_links(Table(folder_ / "links.csv"));
+    if (fs::exists(folder_ / "links.csv")) {
+      const Table links(folder_ / "links.csv");
+      if (check_link_ends(links) && has_all_records_) check_links(links);
+    }
     check_timing();
     if (fs::exists(folder_ / "partition.csv")) check_partition(Table(folder_ / "partition.csv"));
     if (fs::exists(folder_ / "collaboration.csv")) check_collaboration(Table(folder_ / "collaboration.csv"));
@@ -76,13 +79,21 @@ class RunCheck {
       check_lines("classes.csv", web::text_of(folder_ / "classes.csv"), classes_csv(experiment_));
     if (!summary_.value("record_cut", false)) check_record();
     if (web::has_record(folder_)) check_course();
-    if (has_models_ && !is_own_part_ && fs::exists(folder_ / "models/models.npy")) check_models();
+    if (!has_models_ || !fs::exists(folder_ / "models/models.npy")) return;
+    if (is_own_part_)
+      check_own_models();
+    else
+      check_models();
   }
 
  private:
   double count(const std::string& name) const { return number_at(summary_, "/messages/" + name); }
   bool is_virtual() const { return experiment_.clock == config::ClockKind::virtual_time; }
   double at(const Table& table, std::size_t row, std::string_view column) const { return table.row(row)[table.column(column)]; }
+  // In virtual time what was measured, and the models, are with the first of the hosts.
+  bool is_measured_elsewhere() const {
+    return is_of_hosts_ && is_virtual() && metrics_.rows() == 0 && number_at(summary_, "/loss/mean") == 0;
+  }
   bool was_stopped() const { return summary_.value("stopped_early", false); }
 
   // A folder of another version has other numbers.
@@ -124,17 +135,18 @@ class RunCheck {
 
   void check_files() {
     const bool has_record = experiment_.record.kind != config::Record::Kind::off, has_all = has_models_ && !is_own_part_;
-    const Written files[] = {{"report.html", true, "</html>\n"},
-                             {"timeline.rbt", has_record},
-                             {"trace.json", has_record, "}}\n"},
-                             {"links.csv", has_record && resolved_.timing->graph.links() > 0},
-                             {"partition.csv", !task().class_counts().empty()},
-                             {"classes.csv", !experiment_.clients.classes.empty()},
-                             {"collaboration.csv", has_all && experiment_.algorithm.name == "kdpdfl"},
-                             {"samples.npz", bytes_of_scores() > 0 && bytes_of_scores() <= most_scores},
-                             {"models/models.npy", has_all && clients_.rows() * number_at(summary_, "/dimension") *
-                                                                      static_cast<double>(size_of(experiment_.precision)) <=
-                                                                  most_kept_bytes}};
+    const std::size_t models = is_own_part_ ? own_clients().size() : is_measured_elsewhere() ? 0 : clients_.rows();
+    const double model_bytes = number_at(summary_, "/dimension") * static_cast<double>(size_of(experiment_.precision));
+    const Written files[] = {
+        {"report.html", true, "</html>\n"},
+        {"timeline.rbt", has_record},
+        {"trace.json", has_record, "}}\n"},
+        {"links.csv", has_record && resolved_.timing->graph.links() > 0},
+        {"partition.csv", !task().class_counts().empty()},
+        {"classes.csv", !experiment_.clients.classes.empty()},
+        {"collaboration.csv", has_all && experiment_.algorithm.name == "kdpdfl"},
+        {"samples.npz", bytes_of_scores() > 0 && bytes_of_scores() <= most_scores},
+        {"models/models.npy", has_models_ && models > 0 && static_cast<double>(models) * model_bytes <= most_kept_bytes}};
     for (const Written& written : files) {
       const fs::path file = folder_ / written.file;
       faults_.require(!written.is_expected || fs::exists(file), "there is no ", written.file, ", which the run has written");
@@ -185,6 +197,8 @@ class RunCheck {
                     "summary.json: the run ended at ", number("/virtual_seconds"), " s, but it was not stopped early");
     faults_.require(count("hand_overs") <= count("models") && count("models_lost") <= count("models"),
                     "summary.json: more models were handed over or lost than sent");
+    faults_.require(metrics_.rows() > 0 || !(std::abs(number("/loss/mean")) > 0),
+                    "metrics.csv has no rows, and summary.json the loss of the last");
     check_trouble();
     if (!summary_.at("energy").is_null())
       faults_.same("summary.json: joules are not those of computing and sending", number("/energy/joules"),
@@ -281,6 +295,7 @@ class RunCheck {
 
   void check_samples() try {
     const std::vector<SampleScores> samples = read_samples(web::text_of(folder_ / "samples.npz"));
+    if (is_of_hosts_) return;  // the last row of metrics.csv may be of other clients
     faults_.require(samples.size() == metrics_.rows(), "samples.npz has ", samples.size(), " samples, metrics.csv ",
                     metrics_.rows());
     if (samples.size() != metrics_.rows()) return;
@@ -372,6 +387,21 @@ class RunCheck {
                     "summary.json: messages under way are not known, though the run is not of one host among several");
     faults_.require(count("lost") + count("lost_to_partition") <= count("sent") + count("copies"),
                     "summary.json: more was lost than sent");
+  }
+
+  // A row for each link of the graph, in its order.
+  bool check_link_ends(const Table& links) {
+    const Graph& graph = resolved_.timing->graph;
+    faults_.require(links.rows() == graph.links(), "links.csv has ", links.rows(), " rows, the graph has ", graph.links(),
+                    " links");
+    if (links.rows() != graph.links()) return false;
+    for (std::uint32_t i = 0; i < links.rows(); ++i) {
+      const Edge ends = graph.ends_of(LinkIndex{i});
+      const bool is_its = at(links, i, "sender") == ends.source.value && at(links, i, "receiver") == ends.target.value;
+      faults_.require(is_its, "links.csv, row ", i, ", is not of the link from ", ends.source.value, " to ", ends.target.value);
+      if (!is_its) return false;
+    }
+    return true;
   }
 
   // In real time rounds refuse what they had kept: which link it came over is not looked up any more.
@@ -634,11 +664,13 @@ class RunCheck {
   }
 
   // Read when it is asked for.
-  const Task& task() {
+  const Task& task() try {
     RunOptions options;
     options.data_dir = data_;
     if (!task_) task_ = make_task(experiment_, options);
     return *task_;
+  } catch (const std::invalid_argument& fault) {
+    throw NoData(fault.what());
   }
 
   std::vector<ClientId> absent() const {
@@ -648,11 +680,49 @@ class RunCheck {
     return absent;
   }
 
+  // Of a host whose last states another has taken; none where that was of an earlier life, which alone knew them.
+  std::vector<ClientId> own_clients() const {
+    std::vector<ClientId> own;
+    std::istringstream ranges(summary_.value("host_clients", ""));
+    for (std::string range; std::getline(ranges, range, ',');) {
+      std::istringstream ends(range);
+      std::uint32_t first = 0, last = 0;
+      char dash = 0;
+      if (!(ends >> first)) continue;
+      if (!(ends >> dash >> last)) last = first;
+      for (; first <= last && first < clients_.rows(); ++first) own.push_back({first});
+    }
+    const std::vector<ClientId> away = absent();
+    if (std::ranges::all_of(own, [&](ClientId client) { return std::ranges::binary_search(away, client); })) own.clear();
+    return own;
+  }
+
+  // Those of a host's own clients, which it has not scored for all.
+  void check_own_models() {
+    const std::vector<ClientId> own = own_clients(), away = absent();
+    if (own.empty()) return;
+    const std::string text = web::text_of(folder_ / "models/models.npy");
+    const std::size_t bytes = summary_.at("dimension").get<std::size_t>() * size_of(experiment_.precision);
+    const bool has_models = text.size() == bytes_of_head(text) + own.size() * bytes;
+    faults_.require(has_models, "models.npy has another size than its models");
+    if (!has_models) return;
+    Sha256 digest;
+    for (std::size_t row = 0; row < own.size(); ++row)
+      if (!std::ranges::binary_search(away, own[row]))
+        digest.add({reinterpret_cast<const std::byte*>(text.data() + bytes_of_head(text) + row * bytes), bytes});
+    faults_.require(digest.hex() == summary_.value("model_digest", ""), "models.npy has another digest than summary.json");
+  }
+
+  // Of an .npy file.
+  static std::size_t bytes_of_head(const std::string& text) {
+    const auto byte = [&](std::size_t place) { return place < text.size() ? static_cast<unsigned char>(text[place]) : 0u; };
+    return 10 + byte(8) + 256 * byte(9);
+  }
+
   // models.npy, scored once more, model by model.
   void check_models() {
     const std::string text = web::text_of(folder_ / "models/models.npy");
-    const auto byte = [&](std::size_t place) { return place < text.size() ? static_cast<unsigned char>(text[place]) : 0u; };
-    const std::size_t head = 10 + byte(8) + 256 * byte(9);
+    const std::size_t head = bytes_of_head(text);
     const std::size_t scalar_bytes = size_of(experiment_.precision), clients = clients_.rows();
     const auto dimension = summary_.at("dimension").get<std::size_t>();
     const std::size_t bytes = dimension * scalar_bytes;
@@ -695,7 +765,7 @@ class RunCheck {
       accuracies.push_back(score.accuracy()), losses.push_back(score.mean_loss()), f1.push_back(score.macro_f1());
       if (!task->evaluation().are_unlike()) task->evaluation().add(consensus, models[i]);
       const std::string name = "clients.csv and models.npy differ in the ";
-      if (!std::isnan(clients_.row(i)[accuracy]))
+      if (!std::isnan(clients_.row(i)[accuracy]) || !std::isnan(last("accuracy_mean")))
         faults_.same(name + "accuracy of client " + std::to_string(i), clients_.row(i)[accuracy], score.accuracy());
       faults_.same(name + "loss of client " + std::to_string(i), clients_.row(i)[loss], score.mean_loss(), of_scores);
     }

@@ -445,3 +445,61 @@ every_seconds = 2.0
     CHECK_MESSAGE((is_found() || pointer == "/messages/not_finite"), pointer);
   }
 }
+
+TEST_CASE("an accuracy that is not there, though its loss is, is found") {
+  const Folder folder;
+  REQUIRE(run_rubato({"run", quickstart(), "--set", "until=5.5", "--quiet", "--out", folder / "run"}).code == 0);
+  const std::string whole = text_of(folder / "run/clients.csv");
+  const std::vector<std::string> names = fields_of(whole.substr(0, whole.find('\n')));
+  const std::size_t last = whole.rfind('\n', whole.size() - 2) + 1;
+  std::vector<std::string> fields = fields_of(whole.substr(last, whole.size() - last - 1));
+  fields[static_cast<std::size_t>(std::ranges::find(names, "accuracy") - names.begin())] = "nan";
+  std::string row;
+  for (const std::string& field : fields) row += (row.empty() ? "" : ",") + field;
+  write_text(folder / "run/clients.csv", whole.substr(0, last) + row + "\n");
+  CHECK(contains(checked(folder / "run").out, "clients.csv and models.npy differ in the accuracy of client "));
+}
+
+TEST_CASE("an infinite number is not near a finite one") {
+  const Folder folder;
+  REQUIRE(run_rubato({"run", small_experiment(folder), "--quiet", "--out", folder / "run"}).code == 0);
+  for (const char* name : {"clients.csv", "links.csv"}) {
+    const std::string whole = text_of(folder / "run" / name);
+    const std::size_t last = whole.rfind('\n', whole.size() - 2) + 1;
+    std::vector<std::string> fields = fields_of(whole.substr(last, whole.size() - last - 1));
+    fields[2] = "inf";
+    std::string row;
+    for (const std::string& field : fields) row += (row.empty() ? "" : ",") + field;
+    write_text(folder / "run" / name, whole.substr(0, last) + row + "\n");
+    const Ended ended = checked(folder / "run");
+    CHECK(ended.code == 1);
+    CHECK_MESSAGE(contains(ended.out, std::string(name) + " and the timing walked again differ in "), ended.out);
+    write_text(folder / "run" / name, whole);
+  }
+}
+
+TEST_CASE("every folder is checked, whatever is wrong with another, and a fault is told by exit code 1") {
+  const Folder folder;
+  REQUIRE(run_rubato({"run", small_experiment(folder), "--quiet", "--out", folder / "good"}).code == 0);
+  std::filesystem::copy(folder / "good", folder / "bad", std::filesystem::copy_options::recursive);
+  std::filesystem::remove(folder / "bad/metrics.csv");
+  const std::string good = (folder / "good").string(), bad = (folder / "bad").string(), none = (folder / "none").string();
+  const Ended all = run_rubato({"check", none, bad, good});
+  CHECK(all.code == 1);
+  CHECK(contains(all.err, "there is no folder " + none));
+  CHECK(contains(all.out, bad + ": cannot read " + bad + "/metrics.csv"));
+  CHECK(contains(all.out, good + ": "));
+  CHECK(contains(all.out, " checks hold"));
+  CHECK(run_rubato({"check", none, good}).code == 2);
+  CHECK(run_rubato({"check", folder.path(), good}).code == 2);
+  for (const char* other : {"{}", "[]", "x", R"({"model_digest": 1})"}) {
+    write_text(folder / "bad/summary.json", other);
+    std::filesystem::create_directories(folder / "table");
+    write_text(folder / "table/table.json", other);
+    for (const char* name : {"table.csv", "curves.csv"}) write_text(folder / "table" / name, "setting,file,algorithm,grid,seed\n");
+    const Ended ended = run_rubato({"check", bad, folder / "table"});
+    CHECK(ended.code == 1);
+    CHECK_FALSE(contains(ended.out + ended.err, "exception"));
+    CHECK(contains(ended.out, "table.json is damaged"));
+  }
+}

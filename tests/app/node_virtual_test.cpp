@@ -97,6 +97,7 @@ TEST_CASE("three processes have the digests, the metrics and the record of one, 
       CHECK(party.summary(host).at("model_digest") == alone.at("model_digest"));
       CHECK(party.summary(host).at("timeline_digest") == alone.at("timeline_digest"));
       CHECK(text_of(party.folder(host) / "timeline.rbt") == text_of(folder / "alone/timeline.rbt"));
+      CHECK(contains(run_rubato({"check", party.folder(host)}).out, " checks hold"));
     }
     CHECK(text_of(party.folder("a") / "metrics.csv") == text_of(folder / "alone/metrics.csv"));
     CHECK(text_of(party.folder("a") / "models/models.npy") == text_of(folder / "alone/models/models.npy"));

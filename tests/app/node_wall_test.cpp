@@ -113,6 +113,24 @@ void check_files(const Party& party) {
   }
 }
 
+// What was changed in the folder of a host is found.
+void check_changes(const fs::path& folder, const std::vector<const char*>& files) {
+  for (const char* name : files) {
+    const std::string whole = text_of(folder / name);
+    const std::string head = whole.substr(0, whole.find('\n') + 1), rows = whole.substr(head.size());
+    std::vector<std::string> others{"\x7f\x01 of something else"};
+    if (std::string(name).ends_with(".csv")) others = {head, whole + rows};
+    for (const std::string& other : others) {
+      CAPTURE(name);
+      write_text(folder / name, other);
+      CHECK(run_rubato({"check", folder}).code == 1);
+    }
+    std::filesystem::remove(folder / name);
+    CHECK(run_rubato({"check", folder}).code == 1);
+    write_text(folder / name, whole);
+  }
+}
+
 double accuracy(const json& summary) { return summary.at("accuracy").at("mean").get<double>(); }
 
 double distance(const std::vector<double>& one, const std::vector<double>& other) {
@@ -140,6 +158,8 @@ TEST_CASE("three processes started in any order learn to the end, and their reco
     CHECK_FALSE(contains(first.out, "gathered by"));
     CHECK(second.out.starts_with("gathered by a; what follows is of this host's own 2 clients\n"));
     check_files(party);
+    for (const char* host : {"a", "b"})
+      check_changes(party.folder(host), {"metrics.csv", "samples.npz", "links.csv", "models/models.npy"});
     for (const char* host : {"a", "b", "c"}) {
       CHECK(party.summary(host).at("virtual_seconds") == std::stod(until));
       const std::string rows = text_of(party.folder(host) / "metrics.csv");
