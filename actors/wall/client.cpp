@@ -131,7 +131,7 @@ void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
   const bool is_current = is_alive && (!world_.passes_mass_on || message.epoch == epoch_ || message.kind == MessageKind::model);
   Arrival arrival{message, put(event.message), now_, link.value_or(outside_graph), event.delivery.place};
   if (protocol_->awaits_computations()) arrival.arrived = std::min(event.at, now_);
-  arrival.sent = std::min(arrival.sent, now_);
+  arrival.sent = std::min(arrival.sent, arrival.arrived);  // the clocks of hosts differ: no age is below zero
   if (!is_current || (!link && message.kind != MessageKind::model)) {
     count(message, link, [](auto& counts) { ++counts.stale; });
     effects_.step(StepKind::discard, self_, now_).message = message.kind;

@@ -51,7 +51,9 @@ Time WallClock::at(Duration machine) const {
   return base == not_started ? Time{} : Time{} + scaled(machine - Duration{base});
 }
 
-Time WallClock::now() const { return std::max(at(monotonic_now()), io_->first.load(std::memory_order_relaxed)); }
+Time WallClock::told_at(Duration machine) const { return std::max(at(machine), io_->first.load(std::memory_order_relaxed)); }
+
+Time WallClock::now() const { return told_at(monotonic_now()); }
 
 // Rounded up, so that no alarm rings before its time.
 Duration WallClock::unscaled(Duration experiment) const {

@@ -27,6 +27,8 @@ class WallClock {
   Time now() const;
   /// The experiment's time at an instant of the machine's monotonic clock.
   Time at(Duration machine) const;
+  /// What now() said at that instant.
+  Time told_at(Duration machine) const;
   /// So much of the experiment's time passes meanwhile.
   Duration scaled(Duration real) const;
   /// So much real time passes meanwhile.

@@ -513,7 +513,7 @@ void WallHost::receive_message(HostId from, Parcel parcel, Duration arrived) {
   if (message->message->payload.bytes() > most_tensors * model_bytes_) return refuse(from, Misdeed::message);  // before it may wait
   quota.heard = arrived;
   message->message->sent -= behind(from);
-  const Time stamp = clock_.at(arrived);
+  const Time stamp = clock_.told_at(arrived);  // not before the instant at which this host goes on
   const std::shared_ptr<const Message> shared = std::move(message->message);
   bool is_first = true;  // the parcel's own place in the pace
   for (const Delivery& delivery : message->deliveries) {

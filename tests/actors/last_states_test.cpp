@@ -2,10 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <variant>
 #include <vector>
 
+#include "runtime/record.hpp"
 #include "tests/actors/hosts.hpp"
 
 using namespace rubato;
@@ -118,6 +120,40 @@ TEST_CASE(
   const RunEvent going_on = told_by_b.all("going_on")[0];
   CHECK(std::get<std::uint64_t>(going_on.fields[0].second) == 1);
   CHECK(outcomes[1].result.virtual_seconds <= std::get<double>(going_on.fields[1].second));  // not of the end of what was under way
+}
+
+TEST_CASE("a run that all hosts have left goes on at the instant at which it goes on, and not before: no age is below zero") {
+  const Folder folder;
+  const config::Experiment wall =
+      two_hosts({"until=100000.0", "checkpoint_every=50000.0", "algorithm.name=fedavg", "topology.kind=star", "mailbox.cap=none",
+                 "mailbox.cap_period=none", "unification.period=none", "mailbox.deadline=10.0"});
+  std::vector<HostStart> starts{start_of(wall, folder, "a"), start_of(wall, folder, "b")};
+  std::atomic<bool> stops{false};
+  for (int life = 1; life <= 2; ++life) {
+    stops = false;
+    for (HostStart& start : starts) {
+      start.options.stop = &stops;
+      start.options.on_progress = [&](const Progress& progress) { stops = stops || progress.events > 60; };
+      start.host.life = static_cast<std::uint64_t>(life);
+      start.host.has_earlier_life = life == 2;
+    }
+    for (const HostOutcome& outcome : run_hosts(starts)) REQUIRE(outcome.complaint == "");
+  }
+  for (const char* host : {"a", "b"}) {
+    std::map<std::uint32_t, Time> begun;
+    std::uint64_t merged = 0;
+    RecordReader reader(folder / host);
+    while (const Step* step = reader.next()) {
+      if (step->kind == StepKind::load) begun[step->client.value] = step->at;
+      const auto at = begun.find(step->client.value);
+      if (at == begun.end()) continue;
+      merged += step->kind == StepKind::merge && !step->entries.empty();
+      CHECK_FALSE((step->kind == StepKind::compute && step->at <= at->second));
+      for (const StepEntry& entry : step->entries) CHECK(entry.age >= Duration{});
+    }
+    CHECK(begun.size() == 4);
+    CHECK(merged > 0);
+  }
 }
 
 TEST_CASE("a host that keeps no checkpoints warns when it is stopped") {
