@@ -168,6 +168,12 @@ bool goes_in_rounds(const Timing& timing) {
          (timing.protocol() == ProtocolKind::server && (!answers || answers->gather == Gather::round));
 }
 
+bool counts_rounds(const Timing& timing, ClientId client) {
+  const bool has_centre =
+      timing.protocol() == ProtocolKind::server && (timing.settings.needs.answers || !timing.server.gathers_first());
+  return !has_centre || client == timing.centre;
+}
+
 // Of a centre without rounds, with its workers.
 std::optional<OrderTotals> orders_of(const Timing& timing, const Conductor& conductor) {
   if (timing.protocol() != ProtocolKind::server || !timing.settings.needs.answers) return std::nullopt;

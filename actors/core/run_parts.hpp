@@ -63,6 +63,8 @@ std::string timeline_of(const std::vector<StepHash>& hashes, const std::vector<C
 
 /// Whether a number of rounds says how far the run is.
 bool goes_in_rounds(const Timing& timing);
+/// Whether this client counts them in real time: where the others work for a centre, it alone does.
+bool counts_rounds(const Timing& timing, ClientId client);
 /// A note where not one round was done, and what for.
 void say_rounds(RunResult& result);
 void describe_timing(const Timing& timing, const Conductor& conductor, RunResult& result);

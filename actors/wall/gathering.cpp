@@ -37,6 +37,7 @@ FinalClient final_of(const WallClient& client, Time end, const Evaluation& evalu
   last.counts = client.counts();
   last.steps = tally.steps, last.skipped = tally.skipped;
   last.is_here = client.is_here(), last.unheard = tally.unheard;
+  last.rounds = client.rounds();
   last.seconds = std::max(to_seconds(end - tally.first), 0.0);  // none of one that came while the links were drained
   last.staleness_count = tally.staleness.count();
   last.staleness_sum = tally.staleness.mean_seconds() * static_cast<double>(last.staleness_count);
@@ -51,7 +52,7 @@ FinalClient final_of(const WallClient& client, Time end, const Evaluation& evalu
 
 void FinalClient::archive(Archive& archive, TensorPool* pool) {
   std::uint64_t low = hash.low(), high = hash.high();
-  archive(client, is_here, low, high, counts, steps, skipped, unheard, seconds, staleness_sum, staleness_count, exchanges,
+  archive(client, is_here, low, high, counts, steps, skipped, unheard, rounds, seconds, staleness_sum, staleness_count, exchanges,
           screened);
   archive_row(archive, collaboration);
   hash = StepHash(low, high);
@@ -100,7 +101,8 @@ bool FinalClient::is_possible(std::size_t clients) const {
   const Traffic& traffic = snapshot.traffic;
   return std::ranges::all_of(counters, is_small) &&
          std::ranges::all_of(
-             std::array{steps, skipped, unheard, staleness_count, traffic.messages, traffic.bytes, traffic.gradients}, is_small) &&
+             std::array{steps, skipped, unheard, rounds, staleness_count, traffic.messages, traffic.bytes, traffic.gradients},
+             is_small) &&
          std::ranges::all_of(std::array{seconds, staleness_sum}, is_moderate) && traffic.paper_bits >= 0 &&
          traffic.paper_bits <= 1e18 && are_possible(exchanges, clients) && is_row(collaboration, clients) &&
          is_row(snapshot.collaboration, clients) && std::ranges::all_of(screened, [&](const Screened& link) {

@@ -24,6 +24,7 @@ struct FinalClient {
   std::uint64_t steps = 0;
   std::uint64_t skipped = 0;
   std::uint64_t unheard = 0;
+  std::uint64_t rounds = 0;  ///< that are over, as far as it counts them
   double seconds = 0;        ///< of the experiment, since its timers began
   double staleness_sum = 0;  ///< seconds
   std::uint64_t staleness_count = 0;

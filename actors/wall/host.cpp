@@ -614,14 +614,17 @@ void WallHost::saved(ClientId client, std::uint64_t number, std::vector<std::byt
 }
 
 void WallHost::tell_rounds() {
-  if (!goes_in_rounds(timing_) || clients_.empty()) return;
-  RoundsSoFar all = clients_.front()->told_rounds();
-  for (std::size_t i = 1; i < clients_.size(); ++i) {
-    const RoundsSoFar mine = clients_[i]->told_rounds();
-    all.done = std::min(all.done, mine.done);
+  if (!goes_in_rounds(timing_)) return;
+  std::optional<std::uint64_t> done;
+  RoundsSoFar all;
+  for (const auto& client : clients_) {
+    const RoundsSoFar mine = client->told_rounds();
+    if (counts_rounds(timing_, client->id())) done = std::min(done.value_or(mine.done), mine.done);
     all.waiting.computations += mine.waiting.computations;
     all.waiting.messages += mine.waiting.messages;
   }
+  if (!done) return;  // the centre is on another host
+  all.done = *done;
   control_.tell(all);
 }
 

@@ -48,6 +48,14 @@ void sample_last(const std::vector<FinalClient>& last, const Preparation& parts,
   }
 }
 
+// By the centre where it alone counts them; of clients that all count the slowest. Nothing where none of those is known.
+std::optional<std::uint64_t> rounds_done(const std::vector<FinalClient>& last, const Timing& timing) {
+  std::optional<std::uint64_t> done;
+  for (const FinalClient& client : last)
+    if (counts_rounds(timing, client.client)) done = std::min(done.value_or(client.rounds), client.rounds);
+  return done;
+}
+
 void describe_clients(const std::vector<FinalClient>& last, const Timing& timing, double until, const RunOptions& options,
                       RunResult& result) {
   const std::size_t clients = timing.graph.clients();
@@ -81,6 +89,10 @@ void describe_clients(const std::vector<FinalClient>& last, const Timing& timing
     if (!is_there[i]) result.absent.push_back({i});
   if (!result.is_of_host) result.under_way = result.messages.open();
   if (result.churn) result.churn->lost = unheard;
+  if (const auto done = rounds_done(last, timing); result.rounds && done)
+    result.rounds->done = *done;
+  else
+    result.rounds.reset();
   describe_energy(timing, result);
   result.digests = {models.digest(), timeline_digest(hashes)};
   result.staleness_mean = absorbed > 0 ? staleness / static_cast<double>(absorbed) : 0;
@@ -101,11 +113,11 @@ void describe_host(WallHost& host, const Timing& timing, RunResult& result) {
   result.unifications = host.unifications();
   result.by_link = host.world().link_counts;
   if (goes_in_rounds(timing) && !host.clients().empty()) {
-    RoundsSoFar rounds{.done = ~std::uint64_t{0}};
+    RoundsSoFar rounds;  // how many are done all clients say
     std::uint64_t begun = 0;
     for (const auto& client : host.clients()) {
       const Waiting waiting = client->protocol().waiting();
-      rounds.done = std::min(rounds.done, client->rounds()), begun = std::max(begun, client->rounds());
+      begun = std::max(begun, client->rounds());
       rounds.waiting.computations += waiting.computations, rounds.waiting.messages += waiting.messages;
     }
     result.rounds = rounds;

@@ -33,6 +33,7 @@ void GatherByMessage::archive(Archive& archive) {
 void GatherByMessage::enter(std::uint32_t turn, Time now, Time others_work_until, Effects& effects) {
   turn_ = turn;
   for (std::uint32_t i = 0; i < clients() && !leads() && !is_here(rules_.leader_of(turn_)); ++i) ++turn_;
+  effects.round_is_over(turn_);
   stage_ = RunControl::waiting;
   others_work_until_ = std::max(now, others_work_until);
   forget_older(now, effects);

@@ -38,4 +38,27 @@ TEST_CASE("rounds that are done are counted, and no note is made of them") {
   CHECK_FALSE(has_note(result, "no round"));
 }
 
+TEST_CASE("rounds that a centre or a leader counts are done in real time, too") {
+  for (const std::string algorithm : {"fedavg", "fedavg_plus", "centralised", "diloco", "swarm"}) {
+    CAPTURE(algorithm);
+    std::vector<std::string> centred{"clock=wall",
+                                     "time_scale=20.0",
+                                     "until=20.5",
+                                     "topology.kind=complete",
+                                     "channel.loss=0.0",
+                                     "mailbox.deadline=5.0",
+                                     "mailbox.cap=none",
+                                     "mailbox.cap_period=none",
+                                     "unification.period=none",
+                                     "algorithm.name=" + algorithm};
+    if (algorithm == "diloco")
+      centred = centred + std::vector<std::string>{"algorithm.inner=sgd", "algorithm.lr=0.1", "algorithm.H=2"};
+    const RunResult result = run(experiment(centred));
+    REQUIRE(result.rounds);
+    CHECK(result.rounds->done > 1);
+    CHECK(result.rounds->done <= result.messages.computations);
+    CHECK_FALSE(has_note(result, "no round"));
+  }
+}
+
 TEST_CASE("where there are no rounds nothing is said of them") { CHECK_FALSE(run(experiment({"until=5.0"})).rounds); }

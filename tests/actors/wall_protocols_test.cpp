@@ -137,6 +137,20 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("the rounds of a run over hosts are those of its centre, wherever it is, and a host without it says nothing of them") {
+  for (const std::string centre : {"0", "7"}) {
+    CAPTURE(centre);
+    const config::Experiment wall =
+        over_hosts(experiment(in_real_time("fedavg") + std::vector<std::string>{"protocol.center=" + centre}), 2);
+    const auto outcomes = run_hosts(wall, on_threads(1));
+    for (const HostOutcome& outcome : outcomes) REQUIRE(outcome.complaint == "");
+    REQUIRE(outcomes[0].result.rounds);
+    CHECK(outcomes[0].result.rounds->done > 0);
+    CHECK(outcomes[1].result.gathered_by == "a");
+    CHECK(outcomes[1].result.rounds.has_value() == (centre == "7"));
+  }
+}
+
 TEST_CASE("a pull in real time ends when its answers are there") {
   const Folder folder;
   const config::Experiment wall = experiment(in_real_time("pame") + until_enough + std::vector<std::string>{"protocol.kind=pull"});
