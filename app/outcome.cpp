@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "app/signals.hpp"
+#include "app/text/run_view.hpp"
 #include "results/result_text.hpp"
 #include "results/run_checkpoint.hpp"
 #include "results/summary.hpp"
@@ -60,6 +61,8 @@ void print_result(const config::Experiment& experiment, const RunResult& result,
   if (!result.gathered_by.empty())
     std::cout << fmt::format("gathered by {}; what follows is of this host's own {} clients\n", result.gathered_by,
                              result.clients - std::min(result.absent.size(), result.clients));
+  else if (!result.hosts.empty() && !result.absent.empty())
+    std::cout << sentence_about_absence(result.clients - result.absent.size(), result.clients) << "\n";
   const double rate = static_cast<double>(result.events) / std::max(result.wall_seconds, 1e-9);
   const bool is_virtual = experiment.clock == config::ClockKind::virtual_time;
   const char* clock = is_virtual ? "virtual seconds" : "seconds of the experiment";

@@ -172,7 +172,15 @@ std::vector<std::string> RunView::head(const ViewSize& size) const {
                                   seconds_text(number(tick_["staleness"], "p95"))));
     for (std::string& each : wrapped(words, size.columns, ", ")) lines.push_back(std::move(each));
   }
+  const double clients = number(hello_, "clients"), present = number(tick_, "clients_present");
+  if (word(hello_, "kind") == "folder" && present < clients)  // a host at work tells of its own clients alone
+    lines.push_back(
+        cut(sentence_about_absence(static_cast<std::size_t>(present), static_cast<std::size_t>(clients)), size.columns));
   return lines;
+}
+
+std::string sentence_about_absence(std::size_t there, std::size_t clients) {
+  return fmt::format("the results are of {} of {} clients, the others were absent at the end", there, clients);
 }
 
 std::vector<std::string> RunView::plot(const std::vector<std::string>& columns, const std::string& title, const ViewSize& size,

@@ -18,6 +18,9 @@ struct ViewSize {
 /// Answers GET with the body, as docs/live.md describes it.
 using Fetch = std::function<std::string(const std::string& target)>;
 
+/// Of results that lack some clients.
+std::string sentence_about_absence(std::size_t there, std::size_t clients);
+
 class RunView {
  public:
   using Json = nlohmann::json;

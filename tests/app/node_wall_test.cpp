@@ -378,7 +378,7 @@ TEST_CASE("a pace that is not kept is told while it lasts and at the end") {
   CHECK(contains(party.process("a").err(), "note: this machine does not keep the pace"));
 }
 
-TEST_CASE("when a host is killed for good the others finish without its clients") {
+TEST_CASE("when a host is killed for good the others finish without its clients, and say so") {
   const bool is_learnt = comes_about(two_minutes, [](const std::string& until) {
     Party party(digits(until));
     party.start_all(Party::everybody);
@@ -387,6 +387,9 @@ TEST_CASE("when a host is killed for good the others finish without its clients"
     party.finish({"a", "b"});
     const json summary = party.summary("a");
     CHECK(summary.at("absent_clients") == json(clients_of_c));
+    const std::string without_c = "the results are of 4 of 6 clients, the others were absent at the end";
+    CHECK(contains(party.process("a").out(), without_c));
+    CHECK(contains(run_rubato({"show", party.folder("a").string()}).out, without_c));
     CHECK(contains(run_rubato({"check", party.folder("a").string()}).out, " checks hold"));
     CHECK(party.folder("c").extension() == ".partial");
     check_replays(party);

@@ -168,6 +168,13 @@ ResultJson FolderRun::messages() const {
   return {{"sent", nullptr}, {"delivered", last("messages_delivered")}, {"lost", last("messages_lost")}};
 }
 
+// With the lock. At the end.
+ResultJson FolderRun::present() const {
+  if (!summary_.is_object() || !summary_.contains("absent_clients")) return nullptr;
+  const std::size_t clients = summary_.value("clients", std::size_t{0});
+  return clients - std::min(clients, summary_["absent_clients"].size());
+}
+
 Revision FolderRun::revision() const {
   const auto lock = looked();
   return {.ticks = ticks_, .samples = rows_.size(), .is_over = !summary_.is_null()};
@@ -207,7 +214,7 @@ ResultJson FolderRun::tick() const {
           {"computations", last("computations")},
           {"publications", nullptr},
           {"unifications", nullptr},
-          {"clients_present", nullptr},
+          {"clients_present", present()},
           {"skipped_ticks", nullptr},
           {"staleness", nullptr}};
 }

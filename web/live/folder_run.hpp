@@ -37,6 +37,7 @@ class FolderRun final : public RunSource {
   const char* state() const;
   ResultJson last(const char* column) const;
   ResultJson messages() const;
+  ResultJson present() const;
 
   const std::filesystem::path place_;
   mutable std::mutex mutex_;  // guards what follows
