@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/protocols/pair.hpp"
 #include "runtime/protocols/push.hpp"
 
 namespace rubato {
@@ -334,8 +335,9 @@ void WallClient::load(std::span<const std::byte> state, std::uint64_t number) {
 }
 
 // The record has no sizes: messages are as large as those before them, or as a model.
-void WallClient::add_earlier(const MessageCounts& counts, Traffic traffic) {
+void WallClient::add_earlier(const MessageCounts& counts, const PairCounts& exchanges, Traffic traffic) {
   tally_.earlier += counts;
+  if (auto* const pair = dynamic_cast<Pair*>(protocol_.get())) pair->add_earlier(exchanges);
   const Traffic& known = performer_->traffic();
   const auto messages = static_cast<double>(traffic.messages);
   const auto of_known = static_cast<double>(std::max<std::uint64_t>(known.messages, 1));

@@ -200,7 +200,7 @@ class WallClient {
     has_started_ = steps > 0;
   }
   /// After that: what it did in that life behind the state that it begins with. It stays done.
-  void add_earlier(const MessageCounts& counts, Traffic traffic);
+  void add_earlier(const MessageCounts& counts, const PairCounts& exchanges, Traffic traffic);
   /// In all lives.
   MessageCounts counts() const {
     MessageCounts all = tally_.earlier;

@@ -202,7 +202,8 @@ constexpr const char *run_file = "run", *gatherer_file = "gatherer";  // in the 
 // What a client did in an earlier life, as far as steps say it.
 struct Spent {
   MessageCounts counts;
-  Traffic traffic;  // without bytes
+  PairCounts exchanges;  // where clients meet in pairs
+  Traffic traffic;       // without bytes
 
   void add(const Step& step) {
     const std::size_t messages = step.entries.size();
@@ -213,6 +214,8 @@ struct Spent {
     if (step.kind != StepKind::publish) return;
     ++counts.publications;
     counts.sent += messages;
+    exchanges.begun += step.phase == pair_request, exchanges.retried += step.phase == pair_request_again;
+    exchanges.met += step.phase == pair_reply;
     for (const StepEntry& entry : step.entries) counts.lost += entry.lost;
   }
   Spent behind(const Spent& earlier) const {
@@ -220,6 +223,8 @@ struct Spent {
     rest.counts.computations -= earlier.counts.computations, rest.counts.kept -= earlier.counts.kept;
     rest.counts.publications -= earlier.counts.publications, rest.counts.sent -= earlier.counts.sent;
     rest.counts.lost -= earlier.counts.lost;
+    rest.exchanges.begun -= earlier.exchanges.begun, rest.exchanges.retried -= earlier.exchanges.retried;
+    rest.exchanges.met -= earlier.exchanges.met;
     rest.traffic.messages -= earlier.traffic.messages, rest.traffic.gradients -= earlier.traffic.gradients;
     return rest;
   }
@@ -379,7 +384,7 @@ void go_on(const FoundCheckpoint<WallCheckpoint>& found, const Experiment& exper
       const ClientPast& its = past.clients[client->id().value];
       const auto saved = its.saved.find(number);
       const Spent behind = saved == its.saved.end() ? its.spent : its.spent.behind(saved->second.second);
-      client->add_earlier(behind.counts, behind.traffic);
+      client->add_earlier(behind.counts, behind.exchanges, behind.traffic);
     }
   };
   say(found.notes, options, result);

@@ -98,6 +98,8 @@ class Pair final : public TickingProtocol {
   void archive(Archive& archive) override;
 
   const PairCounts& exchanges() const { return exchanges_; }
+  /// What it did in a life that it does not know of.
+  void add_earlier(const PairCounts& exchanges) { exchanges_ += exchanges; }
   /// With what goes on now.
   PairTotals totals() const { return {exchanges_, asking_.has_value(), queue_.size()}; }
   /// The partner that the client asks now, and the number of the exchange.

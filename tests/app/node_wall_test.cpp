@@ -348,6 +348,27 @@ TEST_CASE("when all hosts are killed and started again they begin at an instant 
   check_replays(party);
 }
 
+TEST_CASE("exchanges of pairs add up at every host, and through lives that all of them have lost") {
+  std::string pairs = with(digits(three_years), "name = \"draco\"\neta = 0.1\nself_apply = true", "name = \"adpsgd\"\neta = 0.1");
+  pairs = with(pairs, "rate = 2.0 }", "rate = 2.0 }\ntransmit = { law = \"coupled\" }");
+  Party party(with(pairs, "window = 0.05", "deadline = 1.0"));
+  const auto samples = [&](std::size_t more) {
+    for (const std::string& host : Party::everybody) {
+      const std::size_t before = party.samples(host);
+      REQUIRE(becomes_true([&] { return party.samples(host) > before + more; }));
+    }
+  };
+  party.start_all(Party::everybody);
+  REQUIRE(becomes_true(
+      [&] { return std::ranges::all_of(Party::everybody, [&](const std::string& host) { return party.has_checkpoint(host); }); }));
+  samples(1);
+  for (const std::string& host : Party::everybody) party.kill(host);
+  party.start_all(Party::everybody);
+  samples(1);
+  party.stop(Party::everybody);
+  check_files(party);
+}
+
 TEST_CASE("a host that was killed or stopped while it waited for the others begins with them when it is started again") {
   const bool is_heard = comes_about(a_minute, [](const std::string& until) {
     Party party(digits(until));
