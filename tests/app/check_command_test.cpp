@@ -276,6 +276,11 @@ TEST_CASE("a table with fewer or more rows than the run has clients is one fault
   CHECK(contains(checked(folder / "run").out, "models.npy has another size than its models"));
 }
 
+TEST_CASE("the files of a run in real time agree whose clients have all crashed before its end") {
+  check_run({"run", quickstart(), "--set", "until=10.5", "--set", "clients.count=4", "--set", "clock=wall", "--set",
+             "time_scale=20", "--set", R"(churn.events=[{at=7.25,what="crash",clients=[0,1,2,3]}])"});
+}
+
 TEST_CASE("the models of a run that diverged agree with its consensus") {
   for (const char* eta : {"1e7", "1e9"})
     check_run({"run", quickstart(), "--set", "until=303.7", "--set", "algorithm.eta=" + std::string(eta)});
