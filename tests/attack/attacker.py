@@ -293,7 +293,7 @@ def end(self):
             most = (1 << 64) - 1 if self.ends[number] == 1 else 1000
             wrong = math.nan if self.ends[number] == 1 else 1.0
             head = struct.pack("<IBQQ", number & 0xFFFFFFFF, 1, most, most) + struct.pack("<18Q", *[most] * 18)
-            head += struct.pack("<3QddQ", most, most, most, wrong, wrong, most)
+            head += struct.pack("<4QddQ", most, most, most, most, wrong, wrong, most)
             head += struct.pack("<9QqQQ", *[most] * 9, most >> 1, min(most, 1), most)  # exchanges in pairs
             senders = (0, self.clients, (1 << 32) - 1) if most > 1000 else (0,)
             screened = [struct.pack("<II5Qdd", sender, 0, *[most] * 5, math.nan, math.nan) for sender in senders]
