@@ -11,8 +11,7 @@
 
 #include "actors/core/reporter.hpp"
 #include "algos/arithmetic.hpp"
-#include "results/silence.hpp"
-#include "runtime/protocols/async_server.hpp"
+#include "results/run_description.hpp"
 #include "runtime/world/spectrum.hpp"
 
 namespace rubato {
@@ -155,93 +154,6 @@ TimingCheck timing_check(const Preparation& parts) {
   return {timing.settings, has_windows, rows_sum_to_one(parts.resolved.merge)};
 }
 
-std::string timeline_of(const std::vector<StepHash>& hashes, const std::vector<ClientId>& absent) {
-  std::vector<StepHash> present;
-  for (std::uint32_t i = 0; i < hashes.size(); ++i)
-    if (!std::ranges::binary_search(absent, ClientId{i})) present.push_back(hashes[i]);
-  return timeline_digest(present);
-}
-
-bool goes_in_rounds(const Timing& timing) {
-  const std::optional<AnswerRule>& answers = timing.settings.needs.answers;
-  return timing.protocol() == ProtocolKind::rounds ||
-         (timing.protocol() == ProtocolKind::server && (!answers || answers->gather == Gather::round));
-}
-
-bool counts_rounds(const Timing& timing, ClientId client) {
-  const bool has_centre =
-      timing.protocol() == ProtocolKind::server && (timing.settings.needs.answers || !timing.server.gathers_first());
-  return !has_centre || client == timing.centre;
-}
-
-// Of a centre without rounds, with its workers.
-std::optional<OrderTotals> orders_of(const Timing& timing, const Conductor& conductor) {
-  if (timing.protocol() != ProtocolKind::server || !timing.settings.needs.answers) return std::nullopt;
-  const auto server_at = [&](ClientId client) { return dynamic_cast<const AsyncServer*>(&conductor.protocol(client)); };
-  const AsyncServer* const centre = server_at(timing.centre);
-  if (!centre) return std::nullopt;
-  OrderTotals totals{.versions = centre->version(), .mean_delay_by_worker = {}};
-  for (std::uint32_t i = 0; i < conductor.clients(); ++i) {
-    if (const AsyncServer* client = server_at({i})) totals.counts += client->orders();
-    totals.mean_delay_by_worker.push_back(centre->mean_delay({i}));
-  }
-  return totals;
-}
-
-// Of clients that meet in pairs.
-std::optional<PairTotals> exchanges_of(const Timing& timing, const Conductor& conductor) {
-  if (timing.protocol() != ProtocolKind::pair) return std::nullopt;
-  PairTotals totals;
-  for (std::uint32_t i = 0; i < conductor.clients(); ++i) {
-    const auto* const client = dynamic_cast<const Pair*>(&conductor.protocol({i}));
-    if (!client) return std::nullopt;
-    totals += client->totals();
-  }
-  return totals;
-}
-
-void say_rounds(RunResult& result) {
-  if (!result.rounds || result.rounds->done > 0) return;
-  const Waiting& waiting = result.rounds->waiting;
-  result.notes.push_back(fmt::format("no round was done in {:.6g} s: the first waits for {} computations and {} messages",
-                                     result.virtual_seconds, waiting.computations, waiting.messages));
-}
-
-void describe_timing(const Timing& timing, const Conductor& conductor, RunResult& result) {
-  if (const Attendance* attendance = conductor.attendance()) {
-    result.absent = attendance->absent();
-    result.churn = attendance->counts();
-  }
-  result.digests.timeline = timeline_of(conductor.hashes(), result.absent);
-  result.clients = conductor.clients();
-  result.virtual_seconds = to_seconds(conductor.now());
-  result.events = conductor.events();
-  result.steps = conductor.steps();
-  result.messages = conductor.total_counts();
-  result.cumulated_delay = timing.board.delay;
-  if (goes_in_rounds(timing)) result.rounds = {conductor.rounds(), {timing.board.computing, conductor.under_way()}};
-  result.orders = orders_of(timing, conductor);
-  result.exchanges = exchanges_of(timing, conductor);
-  say_rounds(result);
-  result.model_messages = conductor.model_messages();
-  result.hand_overs = conductor.hand_overs();
-  result.models_lost = conductor.models_lost();
-  result.unifications = conductor.unifications();
-  result.under_way = conductor.under_way();
-  result.staleness_mean = conductor.staleness().mean_seconds();
-  result.staleness_p95 = conductor.staleness().quantile_seconds(0.95);
-  result.by_link = conductor.link_counts();
-  for (std::uint32_t i = 0; i < conductor.clients(); ++i) result.by_client.push_back(conductor.protocol(ClientId{i}).counts());
-  describe_energy(timing, result);
-}
-
-void describe_energy(const Timing& timing, RunResult& result) {
-  const EnergyModel& model = timing.conductor.energy;
-  if (!model.is_counted()) return;
-  result.energy.emplace();
-  for (std::uint32_t i = 0; i < result.by_client.size(); ++i) *result.energy += model.of({i}, result.by_client[i]);
-}
-
 void describe_silence(const Timing& timing, const RunOptions& options, RunResult& result) {
   const std::string note = find_silence(timing, result);
   if (!note.empty()) say({note}, options, result);
@@ -253,10 +165,6 @@ void describe_stop(const Reporter& reporter, Time end, Time until, RunResult& re
   if (result.was_stopped && result.stopped_by != "stop") result.notes.push_back(sentence_about_stop(end, until, result.stopped_by));
 }
 
-std::string sentence_about_stop(Time end, Time until, const std::string& reason) {
-  return fmt::format("stopped early at {:g} s of {:g} s because of {}", to_seconds(end), to_seconds(until), reason);
-}
-
 void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& result) {
   result.wall_seconds = wall_seconds;
   result.math_seconds = client_pool.math_seconds();
@@ -264,26 +172,6 @@ void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& resu
   result.evaluation_seconds = client_pool.evaluation_seconds();
   result.peak_payload_bytes = static_cast<std::uint64_t>(client_pool.slots.peak()) * result.dimension * result.scalar_bytes;
   result.peak_rss_bytes = peak_rss_bytes();
-}
-
-void describe_client(ClientId client, const Traffic& traffic, const std::vector<Screened>& by_sender, std::vector<PeerWeight> row,
-                     RunResult& result) {
-  result.traffic += traffic;
-  result.traffic_by_client.resize(result.clients);
-  result.traffic_by_client[client.value] = traffic;
-  for (Screened link : by_sender) {
-    link.receiver = client;
-    result.screened.push_back(link);
-  }
-  if (row.empty()) return;
-  result.collaboration.resize(result.clients);
-  result.collaboration[client.value] = std::move(row);
-}
-
-bool is_row(const std::vector<PeerWeight>& row, std::size_t clients) {
-  return row.size() < std::max<std::size_t>(clients, 1) && std::ranges::all_of(row, [&](const PeerWeight& peer) {
-           return peer.peer.value < clients && peer.weight >= 0 && std::isfinite(peer.weight);
-         });
 }
 
 void describe_trouble(const Divergences& sampled, const RunOptions& options, RunResult& result) {

@@ -12,6 +12,7 @@
 #include "actors/core/task.hpp"
 #include "experiment/digest.hpp"
 #include "experiment/file/resolve.hpp"
+#include "results/run_description.hpp"
 #include "results/stop_rule.hpp"
 #include "runtime/engine/timing_check.hpp"
 #include "runtime/record.hpp"
@@ -58,32 +59,12 @@ RunOptions checking(const RunOptions& options, std::size_t scalar_bytes);
 /// What watches the timing of a run with checks; the parts outlive it.
 TimingCheck timing_check(const Preparation& parts);
 
-/// The digest of the steps of all clients but these, which are in ascending order.
-std::string timeline_of(const std::vector<StepHash>& hashes, const std::vector<ClientId>& absent);
-
-/// Whether a number of rounds says how far the run is.
-bool goes_in_rounds(const Timing& timing);
-/// Whether this client counts them in real time: where the others work for a centre, it alone does.
-bool counts_rounds(const Timing& timing, ClientId client);
-/// A note where not one round was done, and what for.
-void say_rounds(RunResult& result);
-void describe_timing(const Timing& timing, const Conductor& conductor, RunResult& result);
-/// What the clients have spent, from the counts of each.
-void describe_energy(const Timing& timing, RunResult& result);
 /// Whether and why the run ended before `until`.
 void describe_stop(const Reporter& reporter, Time end, Time until, RunResult& result);
-/// "stopped early at ..."
-std::string sentence_about_stop(Time end, Time until, const std::string& reason);
 /// Times and memory.
 void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& result);
 /// A run in which nothing happened, or no message arrived, says so. After the counts.
 void describe_silence(const Timing& timing, const RunOptions& options, RunResult& result);
-/// What a client has sent and computed, what it has left out of what it was sent, and its row in the collaboration matrix, empty
-/// where it has none. The number of clients is known.
-void describe_client(ClientId client, const Traffic& traffic, const std::vector<Screened>& by_sender, std::vector<PeerWeight> row,
-                     RunResult& result);
-/// Whether a row of the collaboration matrix can be one of a run with so many clients: another machine may send anything.
-bool is_row(const std::vector<PeerWeight>& row, std::size_t clients);
 /// After the samples and the final models: which models have diverged and whose messages were left out, in notes too.
 void describe_trouble(const Divergences& sampled, const RunOptions& options, RunResult& result);
 /// Of this process, so far.

@@ -16,9 +16,9 @@
 #include "actors/core/task.hpp"
 #include "actors/hosts/membership.hpp"
 #include "actors/wall/client.hpp"
-#include "actors/wall/pace_watch.hpp"
 #include "experiment/build/timing.hpp"
 #include "results/wall_checkpoint.hpp"
+#include "runtime/pace_watch.hpp"
 #include "runtime/world/attendance.hpp"
 #include "transports/transport.hpp"
 

@@ -1,4 +1,4 @@
-#include "actors/wall/pace_watch.hpp"
+#include "runtime/pace_watch.hpp"
 
 #include <algorithm>
 #include <utility>

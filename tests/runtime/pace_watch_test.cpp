@@ -1,5 +1,5 @@
 // When a host tells that it does not keep its pace.
-#include "actors/wall/pace_watch.hpp"
+#include "runtime/pace_watch.hpp"
 
 #include <doctest/doctest.h>
 
