@@ -121,7 +121,7 @@ class Acid final : public PairModel<Real, AcidSettings> {
   Time last_{};    // of the client's last event
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec acid_own[] = {
     word_option(
         "constants", "given",
         "given: eta, alpha and alpha_tilde as they stand; graph: the paper's, of the graph and of how often its edges meet by "
@@ -132,9 +132,9 @@ constexpr OptionSpec own[] = {
     {"alpha_tilde", OptionType::number, "0.8", "weight of a meeting in x~", 0, 1e6, true},
     snapshot_option("at_finish"),
 };
-constexpr auto table = combined(step_options("gamma"), own);
+constexpr auto acid_table = combined(step_options("gamma"), acid_own);
 
-AcidSettings read(const OptionReader& options) {
+AcidSettings read_acid(const OptionReader& options) {
   return {StepSize(options, "gamma"), options.number("eta"), options.number("alpha"), options.number("alpha_tilde")};
 }
 
@@ -143,12 +143,12 @@ AcidSettings read(const OptionReader& options) {
 constinit const CatalogueEntry entries::acid{
     .name = "acid",
     .summary = "A2CiD2: AD-PSGD with a second model and a flow between the two",
-    .options = table,
+    .options = acid_table,
     .runs = {ProtocolKind::pair},
     .graphs = Graphs::undirected,
     .may_begin = true,
-    .needs = needs_by<with_snapshot, table>,
-    .make = made_by<Acid, read, table>,
+    .needs = needs_by<with_snapshot, acid_table>,
+    .make = made_by<Acid, read_acid, acid_table>,
 };
 
 }  // namespace rubato

@@ -55,25 +55,25 @@ class Adpsgd final : public PairModel<Real, AdpsgdSettings> {
   }
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec adpsgd_own[] = {
     {"xi", OptionType::number, "0.5", "how far two models that meet come together; 0.5: to their mean", 0, 1, true},
     snapshot_option("at_start"),
 };
-constexpr auto table = combined(step_options(), own);
+constexpr auto adpsgd_table = combined(step_options(), adpsgd_own);
 
-AdpsgdSettings read(const OptionReader& options) { return {StepSize(options), options.number("xi")}; }
+AdpsgdSettings read_adpsgd(const OptionReader& options) { return {StepSize(options), options.number("xi")}; }
 
 }  // namespace
 
 constinit const CatalogueEntry entries::adpsgd{
     .name = "adpsgd",
     .summary = "AD-PSGD: pairs of clients average their models, each in its own time",
-    .options = table,
+    .options = adpsgd_table,
     .runs = {ProtocolKind::pair},
     .graphs = Graphs::undirected,
     .may_begin = true,
-    .needs = needs_by<with_snapshot, table>,
-    .make = made_by<Adpsgd, read, table>,
+    .needs = needs_by<with_snapshot, adpsgd_table>,
+    .make = made_by<Adpsgd, read_adpsgd, adpsgd_table>,
 };
 
 }  // namespace rubato

@@ -24,24 +24,26 @@ class Amelie final : public TreeNode<Real> {
   double divisor(double) const override { return static_cast<double>(this->nodes()); }
 };
 
-constexpr OptionSpec table[] = {
+constexpr OptionSpec amelie_table[] = {
     pivot_option,
     {"S", OptionType::number, "1", "gradients that a step waits for, were all nodes equally fast; up to m one each is enough", 0,
      1e12, true},
 };
 
-Needs needs(const AlgorithmOptions& given) { return {.tree = {TreeKind::amelie, OptionReader(given, table).number("S")}}; }
+Needs amelie_needs(const AlgorithmOptions& given) {
+  return {.tree = {TreeKind::amelie, OptionReader(given, amelie_table).number("S")}};
+}
 
 }  // namespace
 
 constinit const CatalogueEntry entries::amelie{
     .name = "amelie",
     .summary = "counters go up a tree until every node has brought enough, then the means are collected; unlike data",
-    .options = table,
+    .options = amelie_table,
     .runs = {ProtocolKind::tree},
     .graphs = Graphs::undirected,
-    .needs = needs,
-    .make = made_by<Amelie, read_pivot_step, table>,
+    .needs = amelie_needs,
+    .make = made_by<Amelie, read_pivot_step, amelie_table>,
 };
 
 }  // namespace rubato

@@ -131,14 +131,14 @@ class AnqNids final : public LocalModel<Real, AnqNidsSettings> {
   double heard_weight_ = 0;      // sum_j w_ij over all neighbours: all are heard in the first exchange
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec anq_nids_own[] = {
     {"q_eta0", OptionType::number, "0.2", "absolute error of the quantiser in the first exchange", 0, 1e9, true},
     {"q_decay", OptionType::number, "0.95", "what it is multiplied by from exchange to exchange", 0, 1, true},
     {"q_omega", OptionType::number, "0.2", "relative error of the quantiser", 0, 1, false, true},
 };
-constexpr auto table = combined(step_options(), own);
+constexpr auto anq_nids_table = combined(step_options(), anq_nids_own);
 
-AnqNidsSettings read(const OptionReader& options) {
+AnqNidsSettings read_anq_nids(const OptionReader& options) {
   return {StepSize(options), options.number("q_eta0"), options.number("q_decay"), options.number("q_omega")};
 }
 
@@ -151,14 +151,14 @@ double level_bytes(const AlgorithmOptions&, const MessageForm& form) {
 constinit const CatalogueEntry entries::anq_nids{
     .name = "anq_nids",
     .summary = "NIDS with quantised messages",
-    .options = table,
+    .options = anq_nids_table,
     .runs = {ProtocolKind::rounds},
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .allows_missing = false,
     .needs = [](const AlgorithmOptions&) { return Needs{.may_pause = true, .partial = Partial::clients, .program = nids_program}; },
     .message_bytes = level_bytes,
-    .make = made_by<AnqNids, read, table>,
+    .make = made_by<AnqNids, read_anq_nids, anq_nids_table>,
 };
 
 }  // namespace rubato

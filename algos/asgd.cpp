@@ -39,7 +39,7 @@ class AsynchronousSgd final : public AnsweringGradients<Real, AsgdSettings> {
   DelayStep step_;
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec asgd_own[] = {
     gamma_option("step size of an answer without delay"),
     word_option("law", "constant", "how the step size follows the delay tau in versions", word_list(DelayLaw{})),
     {"n", OptionType::whole, "0", "of law = \"mishchenko\": gamma n / max(n, tau); 0: the number of workers", 0, 1e9},
@@ -48,26 +48,26 @@ constexpr OptionSpec own[] = {
     word_option("next", "answerer", "which worker gets the model after an answer: the one that has answered, or one that is drawn",
                 "answerer|uniform"),
 };
-constexpr auto table = combined(own, answer_options("queue"));
+constexpr auto asgd_table = combined(asgd_own, answer_options("queue"));
 
-AsgdSettings read(const OptionReader& options) {
+AsgdSettings read_asgd(const OptionReader& options) {
   return {{options.number("gamma"), options.choice<DelayLaw>("law"), static_cast<double>(options.whole("n")),
            options.number("concurrency"), options.number("L")},
           options.flag("center_works")};
 }
 
-Needs needs(const OptionReader& options) { return needs_of_answers(options, {.draws_next = options.is("next", "uniform")}); }
+Needs asgd_needs(const OptionReader& options) { return needs_of_answers(options, {.draws_next = options.is("next", "uniform")}); }
 
 }  // namespace
 
 constinit const CatalogueEntry entries::asgd{
     .name = "asgd",
     .summary = "a server takes every gradient as it comes, with steps that may follow the delay",
-    .options = table,
+    .options = asgd_table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs_by<needs, table>,
-    .make = made_by<AsynchronousSgd, read, table>,
+    .needs = needs_by<asgd_needs, asgd_table>,
+    .make = made_by<AsynchronousSgd, read_asgd, asgd_table>,
 };
 
 }  // namespace rubato

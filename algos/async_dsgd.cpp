@@ -87,7 +87,7 @@ std::vector<double> equalising(std::size_t steps, const std::vector<double>& nu)
   return parts;
 }
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec async_dsgd_own[] = {
     {"xi", OptionType::number, "1", "consensus step", 0, 1, true},
     {"noise", OptionType::number, "0", "standard deviation of what a consensus step adds to a coordinate", 0, 1e9},
     {"equalise", OptionType::flag, "false", "larger steps for clients that straggle more often"},
@@ -101,17 +101,17 @@ constexpr OptionSpec own[] = {
      0, 1e12},
     {"smoothness", OptionType::number, "1", "L of the losses, for theorem_rounds", 0, 1e12, true},
 };
-constexpr auto table = combined(step_options(), own);
+constexpr auto async_dsgd_table = combined(step_options(), async_dsgd_own);
 
 // Theorem 2.1: eta_i = min_j(1 - nu_j) / (sqrt(4 L R) (1 - nu_i)), of which equalise is the part that differs, and xi = R^(-3/8).
 AsyncDsgdSettings by_theorem(const OptionReader& options, std::vector<double> part, std::uint64_t rounds) {
   const double log_rounds = elementary::log(static_cast<double>(rounds));
   AlgorithmOptions given;
   given.set("eta", elementary::exp(-0.5 * (elementary::log(4 * options.number("smoothness")) + log_rounds)));
-  return {StepSize({given, table}), std::move(part), elementary::exp(-3.0 / 8 * log_rounds), options.number("noise")};
+  return {StepSize({given, async_dsgd_table}), std::move(part), elementary::exp(-3.0 / 8 * log_rounds), options.number("noise")};
 }
 
-AsyncDsgdSettings read(const OptionReader& options) {
+AsyncDsgdSettings read_async_dsgd(const OptionReader& options) {
   std::vector<double> part{1.0};
   if (options.flag("equalise")) part = equalising(options.numbers("eta").size(), options.numbers("nu"));
   if (const std::uint64_t rounds = options.whole("theorem_rounds"); rounds > 0) return by_theorem(options, std::move(part), rounds);
@@ -122,14 +122,14 @@ AsyncDsgdSettings read(const OptionReader& options) {
 constexpr CatalogueEntry synchronous(std::string_view name, std::string_view summary) {
   return {.name = name,
           .summary = summary,
-          .options = table,
+          .options = async_dsgd_table,
           .runs = {ProtocolKind::rounds},
           .merge = Weights::doubly,
           .may_be_unified = true,
           .may_begin = true,
           .needs =
               [](const AlgorithmOptions&) { return Needs{.keep = Keep::newest, .may_pause = true, .partial = Partial::receivers}; },
-          .make = made_by<AsyncDsgd, read, table>};
+          .make = made_by<AsyncDsgd, read_async_dsgd, async_dsgd_table>};
 }
 
 }  // namespace
@@ -137,7 +137,7 @@ constexpr CatalogueEntry synchronous(std::string_view name, std::string_view sum
 constinit const CatalogueEntry entries::async_dsgd{
     .name = "async_dsgd",
     .summary = "stale gradients, unreliable links, a consensus step",
-    .options = table,
+    .options = async_dsgd_table,
     .merge = Weights::doubly,
     .may_be_unified = true,
     .may_begin = true,
@@ -145,7 +145,7 @@ constinit const CatalogueEntry entries::async_dsgd{
         [](const AlgorithmOptions&) {
           return Needs{.keep = Keep::newest, .may_pause = true, .partial = Partial::receivers, .fixes_model_at_start = true};
         },
-    .make = made_by<AsyncDsgd, read, table>,
+    .make = made_by<AsyncDsgd, read_async_dsgd, async_dsgd_table>,
 };
 
 constinit const CatalogueEntry entries::sync_dsgd = synchronous("sync_dsgd", "async_dsgd that waits for the slowest client");

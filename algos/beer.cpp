@@ -152,7 +152,7 @@ class Beer final : public LocalModel<Real, CompressedGossip> {
   std::uint64_t moves_ = 0;  // the k of eta
 };
 
-Needs needs(const AlgorithmOptions&) {
+Needs beer_needs(const AlgorithmOptions&) {
   Needs needs{.may_pause = true, .partial = Partial::clients};
   needs.program.opening = {Phase{PhaseKind::compute}};
   needs.program.round = {Phase{.kind = PhaseKind::exchange, .number = 0}, Phase{PhaseKind::compute},
@@ -170,7 +170,7 @@ constinit const CatalogueEntry entries::beer{
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .allows_missing = false,
-    .needs = needs,
+    .needs = beer_needs,
     .message_bytes = compressed_bytes,
     .make = made_by<Beer, read_compressed_gossip, compressed_gossip_options>,
 };

@@ -42,19 +42,19 @@ class Centralised final : public GlobalModel<Real, CentralisedSettings> {
   }
 };
 
-constexpr auto table = combined(step_options("eta", "0.05", "step size", round_law), weighting_options("uniform"));
+constexpr auto centralised_table = combined(step_options("eta", "0.05", "step size", round_law), weighting_options("uniform"));
 
-CentralisedSettings read(const OptionReader& options) { return {StepSize(options), Weighting(options)}; }
+CentralisedSettings read_centralised(const OptionReader& options) { return {StepSize(options), Weighting(options)}; }
 
 }  // namespace
 
 constinit const CatalogueEntry entries::centralised{
     .name = "centralised",
     .summary = "gradient descent at a server that has the gradients of all clients",
-    .options = table,
+    .options = centralised_table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .make = made_by<Centralised, read, table>,
+    .make = made_by<Centralised, read_centralised, centralised_table>,
 };
 
 }  // namespace rubato

@@ -81,7 +81,7 @@ class Decefl final : public Gossip<Real, DeceflSettings> {
   double data_weight_;
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec decefl_own[] = {
     word_option("data_weight", "none", "of a client's gradient: its share of all samples, or m times that", "none|size|size_norm"),
     word_option("form", "gradient", "gradient descends with eta, pseudo by what local training changed", "gradient|pseudo"),
     {"local_lr", OptionType::number, "0.01", "learning rate of the local steps of form pseudo", 0, 1e9, true},
@@ -89,9 +89,9 @@ constexpr OptionSpec own[] = {
     {"weight_decay", OptionType::number, "0", "of the local steps", 0, 1e9},
     {"clip", OptionType::number, "0", "largest norm of a local gradient; 0: any", 0, 1e9},
 };
-constexpr auto table = combined(step_options(), own, local_training_options());
+constexpr auto decefl_table = combined(step_options(), decefl_own, local_training_options());
 
-DeceflSettings read(const OptionReader& options) {
+DeceflSettings read_decefl(const OptionReader& options) {
   DeceflSettings settings{options.is("form", "pseudo"),   StepSize(options),      options.word("data_weight"),
                           options.number("local_lr"),     LocalTraining(options), options.number("mu"),
                           options.number("weight_decay"), options.number("clip")};
@@ -105,7 +105,7 @@ DeceflSettings read(const OptionReader& options) {
 constinit const CatalogueEntry entries::decefl{
     .name = "decefl",
     .summary = "averages with the neighbours, gradients of the model before",
-    .options = table,
+    .options = decefl_table,
     .merge = Weights::doubly,
     .may_be_unified = true,
     .may_begin = true,
@@ -113,7 +113,7 @@ constinit const CatalogueEntry entries::decefl{
         [](const AlgorithmOptions&) {
           return Needs{.keep = Keep::newest, .may_pause = true, .partial = Partial::receivers, .program = combine_then_adapt};
         },
-    .make = made_by<Decefl, read, table>,
+    .make = made_by<Decefl, read_decefl, decefl_table>,
 };
 
 }  // namespace rubato

@@ -19,36 +19,38 @@ namespace rubato {
 
 namespace {
 
-struct Settings {
+struct DecentralisedFedAvgSettings {
   StepSize eta;
   bool peers_adopt;
 };
 
 template <class Real>
-class DecentralisedFedAvg final : public StarAverage<Real, Settings> {
+class DecentralisedFedAvg final : public StarAverage<Real, DecentralisedFedAvgSettings> {
  public:
-  using StarAverage<Real, Settings>::StarAverage;
+  using StarAverage<Real, DecentralisedFedAvgSettings>::StarAverage;
 
   void compute(Work<Real>& work, const Step& step) override {
     descend_locally(work, this->x(), step.index, 1, this->settings().eta.at(this->client(), step.index));
   }
 };
 
-constexpr auto table = combined(step_options(), slot_options, star_average_options);
+constexpr auto decentralised_fedavg_table = combined(step_options(), slot_options, star_average_options);
 
-Settings read(const OptionReader& options) { return {StepSize(options), options.is("peers", "adopt")}; }
+DecentralisedFedAvgSettings read_decentralised_fedavg(const OptionReader& options) {
+  return {StepSize(options), options.is("peers", "adopt")};
+}
 
 }  // namespace
 
 constinit const CatalogueEntry entries::decentralised_fedavg{
     .name = "decentralised_fedavg",
     .summary = "a client that wakes up averages its neighbours' models and its own",
-    .options = table,
+    .options = decentralised_fedavg_table,
     .runs = {ProtocolKind::pull, ProtocolKind::rounds},
     .graphs = Graphs::undirected,
     .may_be_unified = true,
-    .needs = needs_by<slot_needs, table>,
-    .make = made_by<DecentralisedFedAvg, read, table>,
+    .needs = needs_by<slot_needs, decentralised_fedavg_table>,
+    .make = made_by<DecentralisedFedAvg, read_decentralised_fedavg, decentralised_fedavg_table>,
 };
 
 }  // namespace rubato

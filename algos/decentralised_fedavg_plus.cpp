@@ -24,7 +24,7 @@ namespace rubato {
 
 namespace {
 
-struct Settings {
+struct DecentralisedFedAvgPlusSettings {
   StepSize eta;
   ExchangeSlots slots;
   bool peers_adopt;
@@ -34,8 +34,8 @@ struct Settings {
 };
 
 template <class Real>
-class DecentralisedFedAvgPlus final : public StarAverage<Real, Settings> {
-  using Base = StarAverage<Real, Settings>;
+class DecentralisedFedAvgPlus final : public StarAverage<Real, DecentralisedFedAvgPlusSettings> {
+  using Base = StarAverage<Real, DecentralisedFedAvgPlusSettings>;
 
  public:
   using Base::Base;
@@ -66,15 +66,16 @@ class DecentralisedFedAvgPlus final : public StarAverage<Real, Settings> {
   std::uint64_t computations_ = 0;
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec decentralised_fedavg_plus_own[] = {
     {"switch", OptionType::whole, "150", "the first round of Reptile; under pull, the first computation", 0, 1e15},
     {"epsilon", OptionType::number, "0.5", "how far an exchange of Reptile goes towards the mean", 0, 1, true},
     {"ft_lr", OptionType::number, "0", "step size of the fine-tuning; 0: the first eta", 0, 1e9},
     {"ft_steps", OptionType::whole, "5", "steps of the fine-tuning", 1, 1e6},
 };
-constexpr auto table = combined(step_options(), slot_options, star_average_options, own);
+constexpr auto decentralised_fedavg_plus_table =
+    combined(step_options(), slot_options, star_average_options, decentralised_fedavg_plus_own);
 
-Settings read(const OptionReader& options) {
+DecentralisedFedAvgPlusSettings read_decentralised_fedavg_plus(const OptionReader& options) {
   const StepSize eta(options);
   return {.eta = eta,
           .slots = ExchangeSlots(options),
@@ -90,12 +91,12 @@ Settings read(const OptionReader& options) {
 constinit const CatalogueEntry entries::decentralised_fedavg_plus{
     .name = "decentralised_fedavg_plus",
     .summary = "the same, then Reptile among neighbours; scored after a few personal steps",
-    .options = table,
+    .options = decentralised_fedavg_plus_table,
     .runs = {ProtocolKind::pull, ProtocolKind::rounds},
     .graphs = Graphs::undirected,
     .may_be_unified = true,
-    .needs = needs_by<slot_needs, table>,
-    .make = made_by<DecentralisedFedAvgPlus, read, table>,
+    .needs = needs_by<slot_needs, decentralised_fedavg_plus_table>,
+    .make = made_by<DecentralisedFedAvgPlus, read_decentralised_fedavg_plus, decentralised_fedavg_plus_table>,
 };
 
 }  // namespace rubato

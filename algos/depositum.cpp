@@ -171,7 +171,7 @@ class Depositum final : public GradientTracking<Real, DepositumSettings> {
   Tensor mu_;  // empty with option I
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec depositum_own[] = {
     {"beta", OptionType::number, "0.5", "step size of the tracker", 0, 1e9, true},
     {"gamma", OptionType::number, "0.5", "momentum", 0, 1, false, true},
     {"T0", OptionType::whole, "1", "rounds, or computations, from one exchange to the next", 1, 1e6},
@@ -184,11 +184,11 @@ constexpr OptionSpec own[] = {
     word_option("prox_mode", "paper", "paper minimises the loss + h / beta, as printed; consistent minimises the loss + h",
                 "paper|consistent"),
 };
-constexpr auto table = combined(step_options("alpha", "0.05", "step size of the model; less than 1 / rho of the penalty",
-                                             "diminishing: alpha / (k + step_offset)"),
-                                own, penalty_options);
+constexpr auto depositum_table = combined(step_options("alpha", "0.05", "step size of the model; less than 1 / rho of the penalty",
+                                                       "diminishing: alpha / (k + step_offset)"),
+                                          depositum_own, penalty_options);
 
-DepositumSettings read(const OptionReader& options) {
+DepositumSettings read_depositum(const OptionReader& options) {
   const double beta = options.number("beta");
   const DepositumSettings settings{.alpha = StepSize(options, "alpha"),
                                    .beta = beta,
@@ -202,8 +202,8 @@ DepositumSettings read(const OptionReader& options) {
   return settings;
 }
 
-Needs needs(const AlgorithmOptions& given) {
-  const DepositumSettings settings = read({given, table});
+Needs depositum_needs(const AlgorithmOptions& given) {
+  const DepositumSettings settings = read_depositum({given, depositum_table});
   const std::uint32_t period = settings.period;
   Needs needs{.send_every = period,
               .keep = Keep::newest_ever,
@@ -217,7 +217,7 @@ Needs needs(const AlgorithmOptions& given) {
 
 double sent_bytes(const AlgorithmOptions& given, const MessageForm& form) {
   const double model = static_cast<double>(form.numbers * form.scalar_bytes);
-  return read({given, table}).tracks == Tracks::nothing ? model : model_and_mass_bytes(given, form);
+  return read_depositum({given, depositum_table}).tracks == Tracks::nothing ? model : model_and_mass_bytes(given, form);
 }
 
 }  // namespace
@@ -225,15 +225,15 @@ double sent_bytes(const AlgorithmOptions& given, const MessageForm& form) {
 constinit const CatalogueEntry entries::depositum{
     .name = "depositum",
     .summary = "proximal gradient tracking with momentum and local updates",
-    .options = table,
+    .options = depositum_table,
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .share = Weights::doubly,
     .may_be_unified = true,
     .tracks = "y nu",
-    .needs = needs,
+    .needs = depositum_needs,
     .message_bytes = sent_bytes,
-    .make = made_by<Depositum, read, table>,
+    .make = made_by<Depositum, read_depositum, depositum_table>,
 };
 
 }  // namespace rubato

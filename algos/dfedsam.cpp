@@ -55,19 +55,19 @@ class Dfedsam final : public Gossip<Real, DfedsamSettings> {
   }
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec dfedsam_own[] = {
     {"rho", OptionType::number, "0.01", "distance at which the gradient is looked for", 0, 1e9},
     {"gossip_steps", OptionType::whole, "1", "exchanges after one computation", 1, PhaseList::most - 1},
 };
-constexpr auto table = combined(step_options(), own, local_training_options());
+constexpr auto dfedsam_table = combined(step_options(), dfedsam_own, local_training_options());
 
-DfedsamSettings read(const OptionReader& options) {
+DfedsamSettings read_dfedsam(const OptionReader& options) {
   options.whole("gossip_steps");
   return {StepSize(options), options.number("rho"), LocalTraining(options)};
 }
 
-Needs needs(const AlgorithmOptions& given) {
-  const auto steps = static_cast<std::uint32_t>(OptionReader(given, table).whole("gossip_steps"));
+Needs dfedsam_needs(const AlgorithmOptions& given) {
+  const auto steps = static_cast<std::uint32_t>(OptionReader(given, dfedsam_table).whole("gossip_steps"));
   Needs needs{.send_times = steps, .keep = Keep::newest, .may_pause = true, .partial = Partial::receivers};
   needs.program.round = {Phase{PhaseKind::compute}};
   for (std::uint32_t q = 0; q < steps; ++q)
@@ -80,10 +80,10 @@ Needs needs(const AlgorithmOptions& given) {
 constinit const CatalogueEntry entries::dfedsam{
     .name = "dfedsam",
     .summary = "local sharpness-aware steps, then gossip",
-    .options = table,
+    .options = dfedsam_table,
     .merge = Weights::doubly,
-    .needs = needs,
-    .make = made_by<Dfedsam, read, table>,
+    .needs = dfedsam_needs,
+    .make = made_by<Dfedsam, read_dfedsam, dfedsam_table>,
 };
 
 }  // namespace rubato

@@ -80,19 +80,19 @@ class Digest final : public OneModel<Real, DigestSettings> {
   std::vector<Tensor> streams_;  // G_s as it left here last; immutable, so tokens are handed out as they are
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec digest_own[] = {
     {"streams", OptionType::whole, "1", "tokens that walk through the network", 1, PhaseList::most - 1},
 };
-constexpr auto table = combined(step_options(), own);
+constexpr auto digest_table = combined(step_options(), digest_own);
 
-DigestSettings read(const OptionReader& options) {
+DigestSettings read_digest(const OptionReader& options) {
   return {StepSize(options), static_cast<std::uint32_t>(options.whole("streams"))};
 }
 
 // One exchange for each stream.
-Needs needs(const AlgorithmOptions& given) {
+Needs digest_needs(const AlgorithmOptions& given) {
   Needs needs{.program = {.round = {Phase{.kind = PhaseKind::compute}}}};
-  for (std::uint32_t stream = 0; stream < read({given, table}).streams; ++stream)
+  for (std::uint32_t stream = 0; stream < read_digest({given, digest_table}).streams; ++stream)
     needs.program.round.add({.kind = PhaseKind::exchange, .number = static_cast<std::uint8_t>(stream)});
   return needs;
 }
@@ -102,11 +102,11 @@ Needs needs(const AlgorithmOptions& given) {
 constinit const CatalogueEntry entries::digest{
     .name = "digest",
     .summary = "local training, and tokens that walk and carry the mean of what was learnt",
-    .options = table,
+    .options = digest_table,
     .runs = {ProtocolKind::token},
     .graphs = Graphs::undirected,
-    .needs = needs,
-    .make = made_by<Digest, read, table>,
+    .needs = digest_needs,
+    .make = made_by<Digest, read_digest, digest_table>,
 };
 
 }  // namespace rubato

@@ -96,31 +96,31 @@ class Diloco final : public Answering<Real, DilocoSettings> {
   Tensor mean_, momentum_;
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec diloco_own[] = {
     {"H", OptionType::whole, "500", "inner steps of a round", 1, 1e6},
     word_option("outer", "nesterov", "the optimiser of the centre", word_list(OuterKind{})),
     {"outer_lr", OptionType::number, "0.7", "step size of the centre", 0, 1e9, true},
     {"momentum", OptionType::number, "0.9", "of the centre, unless outer = \"sgd\"", 0, 1, false, true},
 };
-constexpr auto table = combined(inner_options(), own, answer_options());
+constexpr auto diloco_table = combined(inner_options(), diloco_own, answer_options());
 
-DilocoSettings read(const OptionReader& options) {
+DilocoSettings read_diloco(const OptionReader& options) {
   return {read_inner(options), options.whole("H"), options.choice<OuterKind>("outer"), options.number("outer_lr"),
           options.number("momentum")};
 }
 
-Needs needs(const AlgorithmOptions& given) { return needs_of_answers({given, table}, {.gather = Gather::round}); }
+Needs diloco_needs(const AlgorithmOptions& given) { return needs_of_answers({given, diloco_table}, {.gather = Gather::round}); }
 
 }  // namespace
 
 constinit const CatalogueEntry entries::diloco{
     .name = "diloco",
     .summary = "a server steps along the mean of what workers come to in many steps of their own",
-    .options = table,
+    .options = diloco_table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs,
-    .make = made_by<Diloco, read, table>,
+    .needs = diloco_needs,
+    .make = made_by<Diloco, read_diloco, diloco_table>,
 };
 
 }  // namespace rubato

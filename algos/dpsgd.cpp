@@ -29,20 +29,20 @@ class Dpsgd final : public Gossip<Real, DpsgdSettings> {
   explicit Dpsgd(const Setup<Real, DpsgdSettings>& setup) : Gossip<Real, DpsgdSettings>(setup, setup.settings->xi) {}
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec dpsgd_own[] = {
     {"xi", OptionType::number, "1", "consensus step", 0, 1, true},
     word_option("variant", "atc", "of a round: adapt then combine, or combine then adapt", "atc|cta"),
 };
-constexpr auto table = combined(step_options(), own);
+constexpr auto dpsgd_table = combined(step_options(), dpsgd_own);
 
-DpsgdSettings read(const OptionReader& options) {
+DpsgdSettings read_dpsgd(const OptionReader& options) {
   options.word("variant");
   return {StepSize(options), options.number("xi")};
 }
 
-Needs needs(const AlgorithmOptions& given) {
+Needs dpsgd_needs(const AlgorithmOptions& given) {
   Needs needs{.keep = Keep::newest, .may_pause = true, .partial = Partial::receivers};
-  if (OptionReader(given, table).is("variant", "cta")) needs.program = combine_then_adapt;
+  if (OptionReader(given, dpsgd_table).is("variant", "cta")) needs.program = combine_then_adapt;
   return needs;
 }
 
@@ -51,12 +51,12 @@ Needs needs(const AlgorithmOptions& given) {
 constinit const CatalogueEntry entries::dpsgd{
     .name = "dpsgd",
     .summary = "gradient steps and averages with the neighbours",
-    .options = table,
+    .options = dpsgd_table,
     .merge = Weights::doubly,
     .may_be_unified = true,
     .may_begin = true,
-    .needs = needs,
-    .make = made_by<Dpsgd, read, table>,
+    .needs = dpsgd_needs,
+    .make = made_by<Dpsgd, read_dpsgd, dpsgd_table>,
 };
 
 }  // namespace rubato

@@ -150,7 +150,7 @@ class Draco final : public LocalModel<Real, DracoSettings> {
   std::vector<Tensor> outboxes_;         // one, or one for each of these links; empty: Delta = 0
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec draco_own[] = {
     word_option("outbox", "accumulate", "accumulate sends all increments since the last transmission, latest the newest one",
                 "accumulate|latest"),
     {"self_apply", OptionType::flag, "false",
@@ -158,15 +158,15 @@ constexpr OptionSpec own[] = {
     {"age_half_life", OptionType::number, "0",
      "seconds after which an increment weighs half as much when it is merged; 0: it weighs the same at any age", 0, 9e9},
 };
-constexpr auto table = combined(step_options(), own);
+constexpr auto draco_table = combined(step_options(), draco_own);
 
-DracoSettings read(const OptionReader& options) {
+DracoSettings read_draco(const OptionReader& options) {
   return {StepSize(options), options.is("outbox", "accumulate"), options.flag("self_apply"), options.number("age_half_life")};
 }
 
 // Without a client's own increments disagreement grows at rate lambda B eta L |mu| between unifications; L = 1 if unknown.
-std::string warning(const AlgorithmOptions& given, const RunFacts& facts) {
-  const DracoSettings settings = read({given, table});
+std::string draco_warning(const AlgorithmOptions& given, const RunFacts& facts) {
+  const DracoSettings settings = read_draco({given, draco_table});
   if (settings.applies_own) return {};
   const double growth =
       facts.compute_rate * static_cast<double>(local_batches_of(given)) * settings.eta.greatest() * -facts.lowest_eigenvalue;
@@ -186,13 +186,13 @@ std::string warning(const AlgorithmOptions& given, const RunFacts& facts) {
 constinit const CatalogueEntry entries::draco{
     .name = "draco",
     .summary = "increments over a row-stochastic graph, window, deadline, reception cap, unification",
-    .options = table,
+    .options = draco_table,
     .merge = Weights::neighbours,
     .may_be_unified = true,
     .may_begin = true,
     .needs = [](const AlgorithmOptions&) { return Needs{.send_only_if_computed = true, .may_pause = true}; },
-    .make = made_by<Draco, read, table>,
-    .warning = warning,
+    .make = made_by<Draco, read_draco, draco_table>,
+    .warning = draco_warning,
 };
 
 }  // namespace rubato

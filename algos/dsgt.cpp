@@ -12,19 +12,20 @@ namespace rubato {
 
 namespace {
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec dsgt_own[] = {
     word_option("y_mix", "atc", "in rounds, trackers take the gradient before (atc) or after (cta) they are mixed", "cta|atc"),
 };
-constexpr auto table = combined(step_options("alpha", "0.05", "step size", "diminishing: alpha / (k + step_offset)"), own);
+constexpr auto dsgt_table =
+    combined(step_options("alpha", "0.05", "step size", "diminishing: alpha / (k + step_offset)"), dsgt_own);
 
-PushPullSettings read(const OptionReader& options) {
+PushPullSettings read_dsgt(const OptionReader& options) {
   return {.eta = StepSize(options, "alpha"), .tracks_before_mixing = options.is("y_mix", "atc")};
 }
-Needs needs(const OptionReader& options) { return pushpull_needs(read(options)); }
+Needs dsgt_needs(const OptionReader& options) { return pushpull_needs(read_dsgt(options)); }
 
 template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& given) {
-  return make_pushpull<Real>(read({given, table}));
+AlgorithmFactory<Real> make_dsgt(const AlgorithmOptions& given) {
+  return make_pushpull<Real>(read_dsgt({given, dsgt_table}));
 }
 
 }  // namespace
@@ -32,14 +33,14 @@ AlgorithmFactory<Real> make(const AlgorithmOptions& given) {
 constinit const CatalogueEntry entries::dsgt{
     .name = "dsgt",
     .summary = "gradient tracking with doubly stochastic weights",
-    .options = table,
+    .options = dsgt_table,
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .share = Weights::doubly,
     .tracks = "y",
-    .needs = needs_by<needs, table>,
+    .needs = needs_by<dsgt_needs, dsgt_table>,
     .message_bytes = model_and_mass_bytes,
-    .make = {make<float>, make<double>},
+    .make = {make_dsgt<float>, make_dsgt<double>},
 };
 
 }  // namespace rubato

@@ -53,23 +53,25 @@ class EventTriggered final : public Gossip<Real, EventTriggeredSettings> {
   Tensor sent_;
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec event_triggered_own[] = {
     {"threshold", OptionType::number, "0.1", "a model that has moved no farther than this is not sent", 0, 1e9},
 };
-constexpr auto table = combined(step_options(), own);
+constexpr auto event_triggered_table = combined(step_options(), event_triggered_own);
 
-EventTriggeredSettings read(const OptionReader& options) { return {StepSize(options), options.number("threshold")}; }
+EventTriggeredSettings read_event_triggered(const OptionReader& options) {
+  return {StepSize(options), options.number("threshold")};
+}
 
 }  // namespace
 
 constinit const CatalogueEntry entries::event_triggered{
     .name = "event_triggered",
     .summary = "gossip of models that have moved since they were last sent",
-    .options = table,
+    .options = event_triggered_table,
     .runs = {ProtocolKind::push},
     .merge = Weights::doubly,
     .needs = [](const AlgorithmOptions&) { return Needs{.asks_before_sending = true, .keep = Keep::newest}; },
-    .make = made_by<EventTriggered, read, table>,
+    .make = made_by<EventTriggered, read_event_triggered, event_triggered_table>,
 };
 
 }  // namespace rubato

@@ -46,12 +46,12 @@ class FedAdmm final : public StoredAnswers<Real, FedAdmmSettings> {
   }
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec fedadmm_own[] = {
     {"eta", OptionType::number, "0.5", "proximal step", 0, 1e9, true},
 };
-constexpr auto table = combined(own, solver_options, penalty_options);
+constexpr auto fedadmm_table = combined(fedadmm_own, solver_options, penalty_options);
 
-FedAdmmSettings read(const OptionReader& options) {
+FedAdmmSettings read_fedadmm(const OptionReader& options) {
   const FedAdmmSettings settings{
       .eta = options.number("eta"), .solver = ProximalSolver(options), .penalty = Penalty(options.given())};
   settings.penalty.require_step("eta", settings.eta);
@@ -63,10 +63,10 @@ FedAdmmSettings read(const OptionReader& options) {
 constinit const CatalogueEntry entries::fedadmm{
     .name = "fedadmm",
     .summary = "alternating directions between clients and a server with a penalty",
-    .options = table,
+    .options = fedadmm_table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .make = made_by<FedAdmm, read, table>,
+    .make = made_by<FedAdmm, read_fedadmm, fedadmm_table>,
 };
 
 }  // namespace rubato

@@ -43,27 +43,28 @@ class FedAsync final : public Answering<Real, FedAsyncSettings> {
   }
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec fedasync_own[] = {
     {"alpha", OptionType::number, "0.6", "weight of an answer without delay", 0, 1, true},
 };
-constexpr auto table = combined(proximal_options("0.005"), own, staleness_options("polynomial"), answer_options());
+constexpr auto fedasync_table =
+    combined(proximal_options("0.005"), fedasync_own, staleness_options("polynomial"), answer_options());
 
-FedAsyncSettings read(const OptionReader& options) {
+FedAsyncSettings read_fedasync(const OptionReader& options) {
   return {read_proximal(options), options.number("alpha"), read_staleness(options)};
 }
 
-Needs needs(const AlgorithmOptions& given) { return needs_of_answers({given, table}); }
+Needs fedasync_needs(const AlgorithmOptions& given) { return needs_of_answers({given, fedasync_table}); }
 
 }  // namespace
 
 constinit const CatalogueEntry entries::fedasync{
     .name = "fedasync",
     .summary = "a server mixes every model in as it comes, the less the older it is",
-    .options = table,
+    .options = fedasync_table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs,
-    .make = made_by<FedAsync, read, table>,
+    .needs = fedasync_needs,
+    .make = made_by<FedAsync, read_fedasync, fedasync_table>,
 };
 
 }  // namespace rubato

@@ -45,20 +45,20 @@ class FedAvg final : public GlobalModel<Real, FedAvgSettings> {
   }
 };
 
-constexpr auto table = combined(step_options("eta", "0.05", "step size of the local steps", round_law), local_training_options(),
-                                weighting_options("samples"));
+constexpr auto fedavg_table = combined(step_options("eta", "0.05", "step size of the local steps", round_law),
+                                       local_training_options(), weighting_options("samples"));
 
-FedAvgSettings read(const OptionReader& options) { return {StepSize(options), LocalTraining(options), Weighting(options)}; }
+FedAvgSettings read_fedavg(const OptionReader& options) { return {StepSize(options), LocalTraining(options), Weighting(options)}; }
 
 }  // namespace
 
 constinit const CatalogueEntry entries::fedavg{
     .name = "fedavg",
     .summary = "a server averages the models that clients come to from its own",
-    .options = table,
+    .options = fedavg_table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .make = made_by<FedAvg, read, table>,
+    .make = made_by<FedAvg, read_fedavg, fedavg_table>,
 };
 
 }  // namespace rubato

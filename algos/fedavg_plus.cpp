@@ -94,7 +94,7 @@ class FedAvgPlus final : public GlobalModel<Real, FedAvgPlusSettings> {
   std::uint64_t batches_ = 0;  // used so far: the number of local steps changes once
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec fedavg_plus_own[] = {
     {"eta", OptionType::number, "0.05", "step size of the local steps before the switch", 0, 1e9, true},
     {"switch", OptionType::whole, "150", "the first round of Reptile", 0, 1e15},
     {"inner_lr", OptionType::number, "0", "step size of the local steps of Reptile; 0: eta", 0, 1e9},
@@ -103,15 +103,15 @@ constexpr OptionSpec own[] = {
     {"ft_lr", OptionType::number, "0", "step size of the fine-tuning; 0: eta", 0, 1e9},
     {"ft_steps", OptionType::whole, "5", "steps of the fine-tuning", 1, 1e6},
 };
-constexpr auto table = combined(
-    own,
+constexpr auto fedavg_plus_table = combined(
+    fedavg_plus_own,
     local_training_options(
         "steps of one computation before the switch, for all or a list",
         "if not 0, instead of local_steps: how often a computation before the switch goes through as many batches "
         "as the client's rows fill, for all or a list"),
     weighting_options("samples", "how much a client counts before the switch: as much as its samples, or as much as any other"));
 
-FedAvgPlusSettings read(const OptionReader& options) {
+FedAvgPlusSettings read_fedavg_plus(const OptionReader& options) {
   const double eta = options.number("eta");
   const auto or_eta = [&](const char* name) { return options.number(name) > 0 ? options.number(name) : eta; };
   return {.eta = eta,
@@ -128,10 +128,10 @@ FedAvgPlusSettings read(const OptionReader& options) {
 constinit const CatalogueEntry entries::fedavg_plus{
     .name = "fedavg_plus",
     .summary = "FedAvg, then Reptile; scored after a few personal steps",
-    .options = table,
+    .options = fedavg_plus_table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .make = made_by<FedAvgPlus, read, table>,
+    .make = made_by<FedAvgPlus, read_fedavg_plus, fedavg_plus_table>,
 };
 
 }  // namespace rubato

@@ -66,7 +66,7 @@ class FedBuff final : public Answering<Real, FedBuffSettings> {
   std::uint64_t count_ = 0;
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec fedbuff_own[] = {
     {"K", OptionType::whole, "10", "answers of an update", 1, 1e9},
     {"eta_g", OptionType::number, "1", "step size of the centre", 0, 1e9, true},
     word_option("normalise", "count", "the sum of the weighted answers is divided by their number, or by the sum of the weights",
@@ -75,13 +75,13 @@ constexpr OptionSpec own[] = {
     word_option("redispatch", "at_once", "a worker that has answered gets the model at once, or waits for its next version",
                 "at_once|at_update"),
 };
-constexpr auto table = combined(proximal_options("0"), own, staleness_options("polynomial"), answer_options());
+constexpr auto fedbuff_table = combined(proximal_options("0"), fedbuff_own, staleness_options("polynomial"), answer_options());
 
-FedBuffSettings read(const OptionReader& options) {
+FedBuffSettings read_fedbuff(const OptionReader& options) {
   return {read_proximal(options), read_staleness(options), options.number("eta_g"), options.is("normalise", "weights")};
 }
 
-Needs needs(const OptionReader& options) {
+Needs fedbuff_needs(const OptionReader& options) {
   AnswerRule rule{.gather = Gather::count,
                   .count = static_cast<std::uint32_t>(options.whole("K")),
                   .hand_out = options.is("redispatch", "at_update") ? HandOut::at_update : HandOut::answerer};
@@ -89,8 +89,8 @@ Needs needs(const OptionReader& options) {
   return needs_of_answers(options, rule);
 }
 
-void check(const AlgorithmOptions& given, const Graph& graph) {
-  const OptionReader options(given, table);
+void check_fedbuff(const AlgorithmOptions& given, const Graph& graph) {
+  const OptionReader options(given, fedbuff_table);
   if (options.is("redispatch", "at_update") && options.whole("K") > workers_of(options, graph))
     refuse_option("K", static_cast<double>(options.whole("K")),
                   "is more than there are workers: with redispatch = \"at_update\" nothing would happen any more");
@@ -101,12 +101,12 @@ void check(const AlgorithmOptions& given, const Graph& graph) {
 constinit const CatalogueEntry entries::fedbuff{
     .name = "fedbuff",
     .summary = "a server gathers K differences and moves by their mean",
-    .options = table,
+    .options = fedbuff_table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs_by<needs, table>,
-    .make = made_by<FedBuff, read, table>,
-    .check = check,
+    .needs = needs_by<fedbuff_needs, fedbuff_table>,
+    .make = made_by<FedBuff, read_fedbuff, fedbuff_table>,
+    .check = check_fedbuff,
 };
 
 }  // namespace rubato

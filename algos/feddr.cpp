@@ -41,22 +41,22 @@ class FedDr final : public StoredAnswers<Real, FedDrSettings> {
   }
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec feddr_own[] = {
     {"eta", OptionType::number, "0.5", "proximal step", 0, 1e9, true},
     {"alpha", OptionType::number, "0.9", "relaxation", 0, 2, true, true},
     word_option("init", "prox", "prox starts from all clients' proximal steps at the start model, plain from the start model",
                 "prox|plain"),
 };
-constexpr auto table = combined(own, solver_options, penalty_options);
+constexpr auto feddr_table = combined(feddr_own, solver_options, penalty_options);
 
-FedDrSettings read(const OptionReader& options) {
+FedDrSettings read_feddr(const OptionReader& options) {
   options.word("init");
   const FedDrSettings settings{options.number("eta"), options.number("alpha"), ProximalSolver(options), Penalty(options.given())};
   settings.penalty.require_step("eta", settings.eta);
   return settings;
 }
 
-Needs needs(const OptionReader& options) {
+Needs feddr_needs(const OptionReader& options) {
   if (options.is("init", "plain")) return {};
   return {.program = {.opening = {Phase{PhaseKind::compute}}}};
 }
@@ -66,11 +66,11 @@ Needs needs(const OptionReader& options) {
 constinit const CatalogueEntry entries::feddr{
     .name = "feddr",
     .summary = "Douglas-Rachford splitting between clients and a server with a penalty",
-    .options = table,
+    .options = feddr_table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs_by<needs, table>,
-    .make = made_by<FedDr, read, table>,
+    .needs = needs_by<feddr_needs, feddr_table>,
+    .make = made_by<FedDr, read_feddr, feddr_table>,
 };
 
 }  // namespace rubato

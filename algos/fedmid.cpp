@@ -54,15 +54,15 @@ class FedMid final : public GlobalModel<Real, FedMidSettings> {
   }
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec fedmid_own[] = {
     {"eta_c", OptionType::number, "0.05", "step size of the clients", 0, 1e9, true},
     {"eta_s", OptionType::number, "1", "step size of the server", 0, 1e9, true},
     local_steps_option,
     {"server_prox", OptionType::flag, "true", "the server takes a proximal step as well"},
 };
-constexpr auto table = combined(own, penalty_options);
+constexpr auto fedmid_table = combined(fedmid_own, penalty_options);
 
-FedMidSettings read(const OptionReader& options) {
+FedMidSettings read_fedmid(const OptionReader& options) {
   const FedMidSettings settings{.eta_c = options.number("eta_c"),
                                 .eta_s = options.number("eta_s"),
                                 .local_steps = options.whole("local_steps"),
@@ -79,10 +79,10 @@ FedMidSettings read(const OptionReader& options) {
 constinit const CatalogueEntry entries::fedmid{
     .name = "fedmid",
     .summary = "federated mirror descent: FedAvg with proximal steps",
-    .options = table,
+    .options = fedmid_table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .make = made_by<FedMid, read, table>,
+    .make = made_by<FedMid, read_fedmid, fedmid_table>,
 };
 
 }  // namespace rubato

@@ -14,23 +14,25 @@ namespace rubato {
 
 namespace {
 
-constexpr OptionSpec table[] = {
+constexpr OptionSpec fragile_table[] = {
     pivot_option,
     {"S", OptionType::whole, "1", "gradients that a step waits for", 1, 1e12},
 };
 
-Needs needs(const AlgorithmOptions& given) { return {.tree = {TreeKind::fragile, OptionReader(given, table).number("S")}}; }
+Needs fragile_needs(const AlgorithmOptions& given) {
+  return {.tree = {TreeKind::fragile, OptionReader(given, fragile_table).number("S")}};
+}
 
 }  // namespace
 
 constinit const CatalogueEntry entries::fragile{
     .name = "fragile",
     .summary = "sums of gradients go up a tree whenever a link is free, and the pivot steps when it has enough; equal data",
-    .options = table,
+    .options = fragile_table,
     .runs = {ProtocolKind::tree},
     .graphs = Graphs::undirected,
-    .needs = needs,
-    .make = made_by<TreeNode, read_pivot_step, table>,
+    .needs = fragile_needs,
+    .make = made_by<TreeNode, read_pivot_step, fragile_table>,
 };
 
 }  // namespace rubato

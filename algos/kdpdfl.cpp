@@ -234,7 +234,7 @@ class KdPdfl final : public OneModel<Real, KdPdflSettings> {
   std::uint64_t exchanges_ = 0;
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec kdpdfl_own[] = {
     {.name = "layer",
      .type = OptionType::text,
      .fallback = "output",
@@ -250,9 +250,9 @@ constexpr OptionSpec own[] = {
                 "norm|elementwise"),
     {"beta0", OptionType::number, "0", "length of a step of the weights; 0: a tenth of one over the number of clients", 0, 1e9},
 };
-constexpr auto table = combined(step_options(), slot_options, own);
+constexpr auto kdpdfl_table = combined(step_options(), slot_options, kdpdfl_own);
 
-KdPdflSettings read(const OptionReader& options) {
+KdPdflSettings read_kdpdfl(const OptionReader& options) {
   return {.eta = StepSize(options),
           .mu1 = options.number("mu1"),
           .mu2 = options.number("mu2"),
@@ -269,13 +269,13 @@ KdPdflSettings read(const OptionReader& options) {
 constinit const CatalogueEntry entries::kdpdfl{
     .name = "kdpdfl",
     .summary = "personal models, weighed by how alike their outputs are",
-    .options = table,
+    .options = kdpdfl_table,
     .runs = {ProtocolKind::pull, ProtocolKind::rounds},
     .graphs = Graphs::undirected,
     .may_be_unified = true,
     .may_differ = true,
-    .needs = needs_by<slot_needs, table>,
-    .make = made_by<KdPdfl, read, table>,
+    .needs = needs_by<slot_needs, kdpdfl_table>,
+    .make = made_by<KdPdfl, read_kdpdfl, kdpdfl_table>,
 };
 
 }  // namespace rubato

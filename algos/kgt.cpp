@@ -157,23 +157,23 @@ class Kgt final : public OneModel<Real, KgtSettings> {
   Tensor c_, z_;
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec kgt_own[] = {
     {"eta_s", OptionType::number, "1", "how much of K local steps is kept", 0, 1e9, true},
     {"local_steps", OptionType::whole, "5", "K: computations from one exchange to the next", 1, 1e6},
     word_option("c0", "zero", "corrections at the start: zero, or mean gradient - own gradient (paper)", "zero|paper"),
 };
-constexpr auto table = combined(
+constexpr auto kgt_table = combined(
     step_options("eta_c", "0.05", "step size of a local step", "diminishing: eta_c / (k + step_offset), where k counts exchanges"),
-    own);
+    kgt_own);
 
-KgtSettings read(const OptionReader& options) {
+KgtSettings read_kgt(const OptionReader& options) {
   const AlgorithmOptions& given = options.given();
   return {StepSize(options, "eta_c"), options.number("eta_s"), static_cast<std::uint32_t>(options.whole("local_steps")),
           options.is("c0", "paper"), given.has("corrections") ? given.numbers("corrections", 0) : std::vector<double>()};
 }
 
-Needs needs(const AlgorithmOptions& given) {
-  const KgtSettings settings = read({given, table});
+Needs kgt_needs(const AlgorithmOptions& given) {
+  const KgtSettings settings = read_kgt({given, kgt_table});
   Needs needs{.send_every = settings.local_steps,
               .keep = Keep::newest_ever,
               .partial = settings.starts_corrected ? Partial::none : Partial::senders};
@@ -184,8 +184,8 @@ Needs needs(const AlgorithmOptions& given) {
   return needs;
 }
 
-void check(const AlgorithmOptions& given, const Graph& graph) {
-  if (read({given, table}).starts_corrected && graph.links() != graph.clients() * (graph.clients() - 1))
+void check_kgt(const AlgorithmOptions& given, const Graph& graph) {
+  if (read_kgt({given, kgt_table}).starts_corrected && graph.links() != graph.clients() * (graph.clients() - 1))
     refuse_option("c0", "\"paper\"", "needs a complete graph, for the mean gradient of all clients");
 }
 
@@ -194,14 +194,14 @@ void check(const AlgorithmOptions& given, const Graph& graph) {
 constinit const CatalogueEntry entries::kgt{
     .name = "kgt",
     .summary = "gradient tracking with K local steps and doubly stochastic weights",
-    .options = table,
+    .options = kgt_table,
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .share = Weights::doubly,
-    .needs = needs,
+    .needs = kgt_needs,
     .message_bytes = model_and_mass_bytes,
-    .make = made_by<Kgt, read, table>,
-    .check = check,
+    .make = made_by<Kgt, read_kgt, kgt_table>,
+    .check = check_kgt,
 };
 
 }  // namespace rubato

@@ -13,7 +13,7 @@ namespace rubato {
 
 namespace {
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec kgt_directed_own[] = {
     {.name = "local_steps",
      .type = OptionType::whole,
      .fallback = "5",
@@ -23,10 +23,10 @@ constexpr OptionSpec own[] = {
      .high = 1e6,
      .choices = "mean_inverse_p"},
 };
-constexpr auto table = combined(spodgt_step_options, own);
+constexpr auto kgt_directed_table = combined(spodgt_step_options, kgt_directed_own);
 
-Needs needs(const AlgorithmOptions& given) {
-  const auto k = static_cast<std::uint32_t>(OptionReader(given, table).whole("local_steps"));
+Needs kgt_directed_needs(const AlgorithmOptions& given) {
+  const auto k = static_cast<std::uint32_t>(OptionReader(given, kgt_directed_table).whole("local_steps"));
   Needs needs = spodgt_needs({});
   needs.send_every = k;
   needs.may_pause = false;  // local_steps says it
@@ -35,8 +35,8 @@ Needs needs(const AlgorithmOptions& given) {
 }
 
 template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& given) {
-  needs(given);  // refuses what it cannot be
+AlgorithmFactory<Real> make_kgt_directed(const AlgorithmOptions& given) {
+  kgt_directed_needs(given);  // refuses what it cannot be
   return make_spodgt<Real>(given);
 }
 
@@ -45,13 +45,13 @@ AlgorithmFactory<Real> make(const AlgorithmOptions& given) {
 constinit const CatalogueEntry entries::kgt_directed{
     .name = "kgt_directed",
     .summary = "gradient tracking on digraphs that exchanges after every K computations",
-    .options = table,
+    .options = kgt_directed_table,
     .merge = Weights::row,
     .share = Weights::column,
     .tracks = "y",
-    .needs = needs,
+    .needs = kgt_directed_needs,
     .message_bytes = model_and_mass_bytes,
-    .make = {make<float>, make<double>},
+    .make = {make_kgt_directed<float>, make_kgt_directed<double>},
 };
 
 }  // namespace rubato

@@ -39,13 +39,13 @@ class Malenia final : public AnsweringGradients<Real, CentreStep> {
   AnswerRows<Real> rows_;  // at the centre alone
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec malenia_own[] = {
     gamma_option(),
     {"S", OptionType::number, "1", "gradients that a step waits for, were all workers equally fast", 0, 1e12, true},
 };
-constexpr auto table = combined(own, answer_options());
+constexpr auto malenia_table = combined(malenia_own, answer_options());
 
-Needs needs(const OptionReader& options) {
+Needs malenia_needs(const OptionReader& options) {
   return needs_of_answers(options, {.gather = Gather::harmonic,
                                     .gradients = options.number("S"),
                                     .greatest_delay = 0,
@@ -58,11 +58,11 @@ Needs needs(const OptionReader& options) {
 constinit const CatalogueEntry entries::malenia{
     .name = "malenia",
     .summary = "workers bring gradients until the harmonic mean of their numbers is enough; unlike data",
-    .options = table,
+    .options = malenia_table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs_by<needs, table>,
-    .make = made_by<Malenia, read_centre_step, table>,
+    .needs = needs_by<malenia_needs, malenia_table>,
+    .make = made_by<Malenia, read_centre_step, malenia_table>,
 };
 
 }  // namespace rubato

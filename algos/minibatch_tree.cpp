@@ -12,20 +12,20 @@ namespace rubato {
 
 namespace {
 
-constexpr OptionSpec table[] = {pivot_option};
+constexpr OptionSpec minibatch_tree_table[] = {pivot_option};
 
-Needs needs(const AlgorithmOptions&) { return {.tree = {TreeKind::minibatch, 1}}; }
+Needs minibatch_tree_needs(const AlgorithmOptions&) { return {.tree = {TreeKind::minibatch, 1}}; }
 
 }  // namespace
 
 constinit const CatalogueEntry entries::minibatch_tree{
     .name = "minibatch_tree",
     .summary = "one gradient of every node goes up a tree to the pivot, which makes a step",
-    .options = table,
+    .options = minibatch_tree_table,
     .runs = {ProtocolKind::tree},
     .graphs = Graphs::undirected,
-    .needs = needs,
-    .make = made_by<TreeNode, read_pivot_step, table>,
+    .needs = minibatch_tree_needs,
+    .make = made_by<TreeNode, read_pivot_step, minibatch_tree_table>,
 };
 
 }  // namespace rubato

@@ -114,29 +114,29 @@ class Noloco final : public OneModel<Real, NolocoSettings> {
   Payload before_;         // of the meeting whose reply is to come
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec noloco_own[] = {
     {"alpha", OptionType::number, "0.5", "momentum of the slow weights", 0, 1, false, true},
     {"beta", OptionType::number, "0.7", "how far a group follows what it has learnt", 0, 1e6},
     {"gamma", OptionType::number, "0.7", "how far a group comes together", 0, 1e6},
     {"local_steps", OptionType::number, "50", "computations between two exchanges, for all or a list", 1, 1e6},
 };
 constexpr auto inner_table = inner_options();
-constexpr auto table = combined(own, inner_table);
+constexpr auto noloco_table = combined(noloco_own, inner_table);
 
-NolocoSettings read(const OptionReader& options) {
+NolocoSettings read_noloco(const OptionReader& options) {
   return {read_inner(options), options.number("alpha"), options.number("beta"), options.number("gamma")};
 }
 
-Needs needs(const AlgorithmOptions& given) {
+Needs noloco_needs(const AlgorithmOptions& given) {
   return {.pairing = {.in_batches = true,
                       .blocks = true,
                       .acts_alone = true,
                       .in_increments = false,
-                      .steps = OptionReader{given, table}.wholes("local_steps")}};
+                      .steps = OptionReader{given, noloco_table}.wholes("local_steps")}};
 }
 
-std::string warning(const AlgorithmOptions& given, const RunFacts&) {
-  const NolocoSettings is = read({given, table});
+std::string noloco_warning(const AlgorithmOptions& given, const RunFacts&) {
+  const NolocoSettings is = read_noloco({given, noloco_table});
   const auto [low, high] = noloco_gamma_range(2, is.alpha);
   if (is.gamma > low && is.gamma < high) return {};
   std::ostringstream text;
@@ -154,13 +154,13 @@ double two_models(const AlgorithmOptions&, const MessageForm& form) {
 constinit const CatalogueEntry entries::noloco{
     .name = "noloco",
     .summary = "NoLoCo: many local steps, then pairs bring their slow weights together",
-    .options = table,
+    .options = noloco_table,
     .runs = {ProtocolKind::pair},
     .graphs = Graphs::undirected,
-    .needs = needs,
+    .needs = noloco_needs,
     .message_bytes = two_models,
-    .make = made_by<Noloco, read, table>,
-    .warning = warning,
+    .make = made_by<Noloco, read_noloco, noloco_table>,
+    .warning = noloco_warning,
 };
 
 }  // namespace rubato

@@ -54,14 +54,14 @@ class Osgp final : public PushSum<Real> {
   std::uint64_t done_ = 0;
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec osgp_own[] = {
     {"tau", OptionType::whole, "1", "computations that a client may be ahead of what it has heard of an in-neighbour's", 0, 1e9},
     {"bounded", OptionType::flag, "true", "false: no bound, whatever tau says"},
     snapshot_option("at_start"),
 };
-constexpr auto table = combined(step_options(), own, push_sum_options);
+constexpr auto osgp_table = combined(step_options(), osgp_own, push_sum_options);
 
-Needs needs(const OptionReader& options) {
+Needs osgp_needs(const OptionReader& options) {
   Needs needs = with_snapshot(options);
   needs.keep = Keep::newest_ever;
   if (options.flag("bounded")) needs.most_ahead = options.whole("tau");
@@ -73,13 +73,13 @@ Needs needs(const OptionReader& options) {
 constinit const CatalogueEntry entries::osgp{
     .name = "osgp",
     .summary = "overlap SGP: push-sum whose messages travel while clients compute, with a bound on their lag",
-    .options = table,
+    .options = osgp_table,
     .runs = {ProtocolKind::push},
     .share = Weights::column,
     .may_begin = true,
-    .needs = needs_by<needs, table>,
+    .needs = needs_by<osgp_needs, osgp_table>,
     .message_bytes = push_sum_bytes,
-    .make = made_by<Osgp, read_push_sum, table>,
+    .make = made_by<Osgp, read_push_sum, osgp_table>,
 };
 
 }  // namespace rubato

@@ -148,7 +148,7 @@ class Pame final : public LocalModel<Real, PameSettings> {
   double sigma_;
 };
 
-constexpr OptionSpec table[] = {
+constexpr OptionSpec pame_table[] = {
     {"nu", OptionType::number, "0.2", "share of its neighbours that a client takes, rounded up, for all or a list", 0, 1, true},
     {"share", OptionType::number, "0.2", "share of the coordinates in a client's messages: s/n, for all or a list", 0, 1, true},
     {"kappa", OptionType::number, "1", "a client takes messages in every kappa-th computation only, for all or a list", 1, 1e6},
@@ -177,7 +177,7 @@ Every periods(const OptionReader& options) {
   return every;
 }
 
-PameSettings read(const OptionReader& options) {
+PameSettings read_pame(const OptionReader& options) {
   periods(options);
   return {options.numbers("nu"),
           options.numbers("share"),
@@ -188,8 +188,8 @@ PameSettings read(const OptionReader& options) {
           static_cast<std::uint32_t>(options.whole("value_bits"))};
 }
 
-Needs needs(const OptionReader& reader) {
-  read(reader);
+Needs pame_needs(const OptionReader& reader) {
+  read_pame(reader);
   std::vector<double> nu = reader.numbers("nu");
   const double greatest = *std::ranges::max_element(nu);
   if (nu.size() == 1) nu.clear();
@@ -203,14 +203,14 @@ Needs needs(const OptionReader& reader) {
 }
 
 double part_bytes(const AlgorithmOptions& given, const MessageForm& form) {
-  return static_cast<double>(sent_of(form.numbers, read({given, table}).share.greatest())) *
+  return static_cast<double>(sent_of(form.numbers, read_pame({given, pame_table}).share.greatest())) *
          static_cast<double>(form.scalar_bytes + sizeof(std::uint32_t));
 }
 
 // Where every client always takes all of its neighbours and has no weight itself, the two sides of a bipartite graph swap
 // their models for ever.
-void check(const AlgorithmOptions& given, const Graph& graph) {
-  const PerClientNumber nu = read({given, table}).nu;
+void check_pame(const AlgorithmOptions& given, const Graph& graph) {
+  const PerClientNumber nu = read_pame({given, pame_table}).nu;
   if (!graph.is_bipartite()) return;
   for (std::uint32_t i = 0; i < graph.clients(); ++i)
     if (share_of(nu.of(i), graph.in_degree({i})) < graph.in_degree({i})) return;
@@ -224,13 +224,13 @@ void check(const AlgorithmOptions& given, const Graph& graph) {
 constinit const CatalogueEntry entries::pame{
     .name = "pame",
     .summary = "means of the coordinates that arrive, ever smaller steps",
-    .options = table,
+    .options = pame_table,
     .runs = {ProtocolKind::push, ProtocolKind::rounds, ProtocolKind::pull},
     .may_be_unified = true,
-    .needs = needs_by<needs, table>,
+    .needs = needs_by<pame_needs, pame_table>,
     .message_bytes = part_bytes,
-    .make = made_by<Pame, read, table>,
-    .check = check,
+    .make = made_by<Pame, read_pame, pame_table>,
+    .check = check_pame,
 };
 
 }  // namespace rubato

@@ -94,20 +94,20 @@ class PushPull final : public GradientTracking<Real, PushPullSettings> {
   Tensor sent_;                 // from a publish of a round to its merge: the model that was sent
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec pushpull_own[] = {
     word_option("x_mix", "atc", "models step before (atc) or after (cta) they are mixed", "cta|atc"),
     word_option("y_mix", "cta", "trackers take the gradient before (atc) or after (cta) they are mixed", "cta|atc"),
     word_option("y0", "g", "the first trackers: gradients, or gradients mixed once", "g|Bg"),
 };
-constexpr auto table = combined(step_options(), own);
+constexpr auto pushpull_table = combined(step_options(), pushpull_own);
 
-PushPullSettings read(const OptionReader& options) {
+PushPullSettings read_pushpull(const OptionReader& options) {
   return {.eta = StepSize(options),
           .steps_before_mixing = options.is("x_mix", "atc"),
           .tracks_before_mixing = options.is("y_mix", "atc"),
           .starts_mixed = options.is("y0", "Bg")};
 }
-Needs needs(const OptionReader& options) { return pushpull_needs(read(options)); }
+Needs needs_of_options(const OptionReader& options) { return pushpull_needs(read_pushpull(options)); }
 
 }  // namespace
 
@@ -134,14 +134,14 @@ template AlgorithmFactory<double> make_pushpull<double>(PushPullSettings);
 constinit const CatalogueEntry entries::pushpull{
     .name = "pushpull",
     .summary = "gradient tracking on digraphs in the original forms of AB and Push-Pull",
-    .options = table,
+    .options = pushpull_table,
     .runs = {ProtocolKind::rounds},
     .merge = Weights::row,
     .share = Weights::column,
     .tracks = "y",
-    .needs = needs_by<needs, table>,
+    .needs = needs_by<needs_of_options, pushpull_table>,
     .message_bytes = model_and_mass_bytes,
-    .make = made_by<PushPull, read, table>,
+    .make = made_by<PushPull, read_pushpull, pushpull_table>,
 };
 
 }  // namespace rubato

@@ -11,13 +11,13 @@ namespace rubato {
 
 namespace {
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec rennala_own[] = {
     gamma_option(),
     {"B", OptionType::whole, "1", "gradients of a step", 1, 1e9},
 };
-constexpr auto table = combined(own, answer_options());
+constexpr auto rennala_table = combined(rennala_own, answer_options());
 
-Needs needs(const OptionReader& options) {
+Needs rennala_needs(const OptionReader& options) {
   return needs_of_answers(options, {.gather = Gather::count,
                                     .count = static_cast<std::uint32_t>(options.whole("B")),
                                     .greatest_delay = 0,
@@ -30,11 +30,11 @@ Needs needs(const OptionReader& options) {
 constinit const CatalogueEntry entries::rennala{
     .name = "rennala",
     .summary = "the first B gradients at a model make a step, whosever they are; equal data",
-    .options = table,
+    .options = rennala_table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs_by<needs, table>,
-    .make = made_by<MeanOfAnswers, read_centre_step, table>,
+    .needs = needs_by<rennala_needs, rennala_table>,
+    .make = made_by<MeanOfAnswers, read_centre_step, rennala_table>,
 };
 
 }  // namespace rubato

@@ -128,16 +128,16 @@ class Rfast final : public OneModel<Real, RfastSettings> {
   std::vector<Tensor> heard_;  // beside senders_: the newest v; the sender's own tensor, kept
 };
 
-constexpr auto table = step_options("gamma");
+constexpr auto rfast_table = step_options("gamma");
 
-RfastSettings read(const OptionReader& options) { return {StepSize(options, "gamma")}; }
+RfastSettings read_rfast(const OptionReader& options) { return {StepSize(options, "gamma")}; }
 
 }  // namespace
 
 constinit const CatalogueEntry entries::rfast{
     .name = "rfast",
     .summary = "R-FAST: gradient tracking with counters over digraphs, each client in its own time",
-    .options = table,
+    .options = rfast_table,
     .runs = {ProtocolKind::push},
     .merge = Weights::row,
     .share = Weights::column,
@@ -151,7 +151,7 @@ constinit const CatalogueEntry entries::rfast{
                        .knows_weights = true};
         },
     .message_bytes = model_and_mass_bytes,
-    .make = made_by<Rfast, read, table>,
+    .make = made_by<Rfast, read_rfast, rfast_table>,
 };
 
 }  // namespace rubato

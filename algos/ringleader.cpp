@@ -49,21 +49,23 @@ class Ringleader final : public AnsweringGradients<Real, CentreStep> {
   AnswerRows<Real> rows_, next_;  // at the centre alone
 };
 
-constexpr OptionSpec own[] = {gamma_option()};
-constexpr auto table = combined(own, answer_options());
+constexpr OptionSpec ringleader_own[] = {gamma_option()};
+constexpr auto ringleader_table = combined(ringleader_own, answer_options());
 
-Needs needs(const AlgorithmOptions& given) { return needs_of_answers({given, table}, {.gather = Gather::table}); }
+Needs ringleader_needs(const AlgorithmOptions& given) {
+  return needs_of_answers({given, ringleader_table}, {.gather = Gather::table});
+}
 
 }  // namespace
 
 constinit const CatalogueEntry entries::ringleader{
     .name = "ringleader",
     .summary = "asynchronous SGD with a row of gradients a worker: every worker moves the model as often; unlike data",
-    .options = table,
+    .options = ringleader_table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs,
-    .make = made_by<Ringleader, read_centre_step, table>,
+    .needs = ringleader_needs,
+    .make = made_by<Ringleader, read_centre_step, ringleader_table>,
 };
 
 }  // namespace rubato

@@ -27,14 +27,14 @@ class Ringmaster final : public AnsweringGradients<Real, CentreStep> {
   }
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec ringmaster_own[] = {
     gamma_option(),
     {"R", OptionType::whole, "0", "answers of so many or more versions ago are left out; 0: none", 0, 1e9},
     {"stops", OptionType::flag, "true", "work that would be left out is cancelled"},
 };
-constexpr auto table = combined(own, answer_options());
+constexpr auto ringmaster_table = combined(ringmaster_own, answer_options());
 
-Needs needs(const OptionReader& options) {
+Needs ringmaster_needs(const OptionReader& options) {
   AnswerRule rule;
   if (const std::uint64_t R = options.whole("R"); R > 0) rule.greatest_delay = R - 1, rule.stops = options.flag("stops");
   return needs_of_answers(options, rule);
@@ -45,11 +45,11 @@ Needs needs(const OptionReader& options) {
 constinit const CatalogueEntry entries::ringmaster{
     .name = "ringmaster",
     .summary = "asynchronous SGD that leaves out what is too old, and stops the work on it",
-    .options = table,
+    .options = ringmaster_table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs_by<needs, table>,
-    .make = made_by<Ringmaster, read_centre_step, table>,
+    .needs = needs_by<ringmaster_needs, ringmaster_table>,
+    .make = made_by<Ringmaster, read_centre_step, ringmaster_table>,
 };
 
 }  // namespace rubato

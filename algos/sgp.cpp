@@ -42,10 +42,10 @@ class Sgp final : public PushSum<Real> {
   }
 };
 
-constexpr auto table = combined(step_options(), push_sum_options);
+constexpr auto sgp_table = combined(step_options(), push_sum_options);
 
-std::string warning(const AlgorithmOptions& given, const RunFacts& facts) {
-  if (facts.in_rounds || read_push_sum({given, table}).weighs_step) return {};
+std::string sgp_warning(const AlgorithmOptions& given, const RunFacts& facts) {
+  if (facts.in_rounds || read_push_sum({given, sgp_table}).weighs_step) return {};
   return "sgp with weigh_step = false: outside rounds a client that sends often before it hears of others has a weight near 0, and "
          "steps of eta divided by that; weigh_step = true is stable";
 }
@@ -55,13 +55,13 @@ std::string warning(const AlgorithmOptions& given, const RunFacts& facts) {
 constinit const CatalogueEntry entries::sgp{
     .name = "sgp",
     .summary = "push-sum SGD on digraphs",
-    .options = table,
+    .options = sgp_table,
     .share = Weights::column,
     .needs =
         [](const AlgorithmOptions&) { return Needs{.keep = Keep::newest_ever, .may_pause = true, .partial = Partial::senders}; },
     .message_bytes = push_sum_bytes,
-    .make = made_by<Sgp, read_push_sum, table>,
-    .warning = warning,
+    .make = made_by<Sgp, read_push_sum, sgp_table>,
+    .warning = sgp_warning,
 };
 
 }  // namespace rubato

@@ -104,7 +104,7 @@ class Spodgt final : public GradientTracking<Real, SpodgtSettings> {
   Tensor y_half_;  // y as the last merge left it, whether there was one in this round or not; empty in the opening
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec spodgt_own[] = {
     word_option("gradient_mode", "by_form",
                 "what a computation without a gradient leaves in the tracker: nothing (paper), the last gradient "
                 "(memory), nothing but gradients count 1/p (inverse_p); by_form: paper in rounds, memory in continuous time",
@@ -112,9 +112,9 @@ constexpr OptionSpec own[] = {
     {"p", OptionType::number, "1", "chance of a gradient, of all clients or of each, for inverse_p; 1: protocol.compute_chance", 0,
      1, true},
 };
-constexpr auto table = combined(spodgt_step_options, own);
+constexpr auto spodgt_table = combined(spodgt_step_options, spodgt_own);
 
-SpodgtSettings read(const OptionReader& options) {
+SpodgtSettings read_spodgt(const OptionReader& options) {
   return {StepSize(options), options.given().flag("opens", false), options.choice<GradientMode>("gradient_mode"),
           options.numbers("p")};
 }
@@ -123,7 +123,7 @@ SpodgtSettings read(const OptionReader& options) {
 
 template <class Real>
 AlgorithmFactory<Real> make_spodgt(const AlgorithmOptions& given) {
-  return factory_of<Spodgt, Real>(read({given, table}));
+  return factory_of<Spodgt, Real>(read_spodgt({given, spodgt_table}));
 }
 
 template AlgorithmFactory<float> make_spodgt<float>(const AlgorithmOptions&);
@@ -132,7 +132,7 @@ template AlgorithmFactory<double> make_spodgt<double>(const AlgorithmOptions&);
 constinit const CatalogueEntry entries::spodgt{
     .name = "spodgt",
     .summary = "gradient tracking on digraphs with sporadic gradients and links",
-    .options = table,
+    .options = spodgt_table,
     .merge = Weights::row,
     .share = Weights::column,
     .may_be_unified = true,

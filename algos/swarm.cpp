@@ -101,17 +101,17 @@ class Swarm final : public Algorithm<Real> {
   Tensor average_;  // the client's own model where no mean is newer
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec swarm_own[] = {
     word_option("leader", "in_turn", "who gathers and scatters: one client after the other, or one that is drawn for every turn",
                 "in_turn|random"),
 };
-constexpr auto table = combined(step_options(), local_training_options(), weighting_options("uniform"), own);
+constexpr auto swarm_table = combined(step_options(), local_training_options(), weighting_options("uniform"), swarm_own);
 
-SwarmSettings read(const OptionReader& options) { return {StepSize(options), LocalTraining(options), Weighting(options)}; }
+SwarmSettings read_swarm(const OptionReader& options) { return {StepSize(options), LocalTraining(options), Weighting(options)}; }
 
 // The computation stands at the end: all clients hand in first.
-Needs needs(const AlgorithmOptions& given) {
-  return {.draws_leaders = OptionReader(given, table).is("leader", "random"),
+Needs swarm_needs(const AlgorithmOptions& given) {
+  return {.draws_leaders = OptionReader(given, swarm_table).is("leader", "random"),
           .program = {.round = {Phase{.kind = PhaseKind::exchange, .number = gather},
                                 Phase{.kind = PhaseKind::exchange, .number = scatter}, Phase{.kind = PhaseKind::compute}}}};
 }
@@ -121,11 +121,11 @@ Needs needs(const AlgorithmOptions& given) {
 constinit const CatalogueEntry entries::swarm{
     .name = "swarm",
     .summary = "a changing leader gathers all models and scatters their mean",
-    .options = table,
+    .options = swarm_table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::complete,
-    .needs = needs,
-    .make = made_by<Swarm, read, table>,
+    .needs = swarm_needs,
+    .make = made_by<Swarm, read_swarm, swarm_table>,
 };
 
 }  // namespace rubato

@@ -102,17 +102,17 @@ class SwarmSgd final : public PairModel<Real, SwarmSgdSettings> {
   Tensor before_;  // c before the batch was added, for the request that follows; empty: there is none
 };
 
-constexpr OptionSpec own[] = {
+constexpr OptionSpec swarm_sgd_own[] = {
     word_option("variant", "non_blocking",
                 "blocking: a client rests after its batch until it has met another, or has tried in vain", "non_blocking|blocking"),
     {"local_steps", OptionType::number, "3", "computations of a batch, for all or a list; their mean where they are drawn", 1, 1e6},
     word_option("batch_law", "constant", "geometric: the computations of each batch are drawn", "constant|geometric"),
 };
-constexpr auto table = combined(step_options(), own);
+constexpr auto swarm_sgd_table = combined(step_options(), swarm_sgd_own);
 
-SwarmSgdSettings read(const OptionReader& options) { return {StepSize(options), options.is("variant", "blocking")}; }
+SwarmSgdSettings read_swarm_sgd(const OptionReader& options) { return {StepSize(options), options.is("variant", "blocking")}; }
 
-Needs needs(const OptionReader& options) {
+Needs swarm_sgd_needs(const OptionReader& options) {
   const bool is_drawn = options.is("batch_law", "geometric");
   return {.pairing = {.in_batches = true,
                       .blocks = options.is("variant", "blocking"),
@@ -125,11 +125,11 @@ Needs needs(const OptionReader& options) {
 constinit const CatalogueEntry entries::swarm_sgd{
     .name = "swarm_sgd",
     .summary = "SwarmSGD: local steps, then an average with one neighbour, blocking or not",
-    .options = table,
+    .options = swarm_sgd_table,
     .runs = {ProtocolKind::pair},
     .graphs = Graphs::undirected,
-    .needs = needs_by<needs, table>,
-    .make = made_by<SwarmSgd, read, table>,
+    .needs = needs_by<swarm_sgd_needs, swarm_sgd_table>,
+    .make = made_by<SwarmSgd, read_swarm_sgd, swarm_sgd_table>,
 };
 
 }  // namespace rubato

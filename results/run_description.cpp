@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "experiment/client_ranges.hpp"
+#include "experiment/digest.hpp"
 #include "runtime/protocols/async_server.hpp"
 #include "runtime/protocols/pair.hpp"
 
